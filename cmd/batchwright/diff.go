@@ -180,7 +180,7 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 		return err
 	}
 	r := d.compareStates(review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}, after.State)
-	same := r.Same() && !slices.ContainsFunc(have.Differences, func(f disk.Conflict) bool {
+	same := r.Same() && !slices.ContainsFunc(have.Differences, func(f disk.Difference) bool {
 		return f.Problem != disk.Edited && f.Problem != disk.Outdated
 	})
 	if !same {
@@ -207,15 +207,15 @@ func (d *comparison) compileAfter(ctx context.Context, paths []string) (*side, e
 
 // printFiles prints the files of a folder that differ from the compiled ones: on
 // standard output if the format has a place for them, and as a message otherwise.
-func (d *comparison) printFiles(dir string, files []disk.Conflict) error {
+func (d *comparison) printFiles(dir string, files []disk.Difference) error {
 	if d.format.value == formatJSON {
 		var buf bytes.Buffer
 		if err := console.EncodeJSON(&buf, struct {
-			Version int             `json:"version"`
-			Type    string          `json:"type"`
-			Folder  string          `json:"folder"`
-			Files   []disk.Conflict `json:"files"` // paths are relative to the folder
-		}{1, "files", filepath.ToSlash(dir), append([]disk.Conflict{}, files...)}, ""); err != nil {
+			Version int               `json:"version"`
+			Type    string            `json:"type"`
+			Folder  string            `json:"folder"`
+			Files   []disk.Difference `json:"files"` // paths are relative to the folder
+		}{1, "files", filepath.ToSlash(dir), append([]disk.Difference{}, files...)}, ""); err != nil {
 			return err
 		}
 		_, err := d.Stdout.Write(buf.Bytes())

@@ -187,7 +187,10 @@ func conflictFindings(dir string, conflicts []disk.Conflict) []diag.Finding {
 	known := conflictCodes()
 	var out []diag.Finding
 	for _, c := range conflicts {
-		code := known[slices.IndexFunc(known, func(k conflictCode) bool { return k.problem == c.Problem })]
+		var code conflictCode // of a problem without one, the zero code
+		if i := slices.IndexFunc(known, func(k conflictCode) bool { return k.problem == c.Problem }); i >= 0 {
+			code = known[i]
+		}
 		out = append(out, diag.Finding{
 			Code: code.id, Severity: diag.Error, Message: string(c.Problem), Help: code.help,
 			Span: diag.Span{Source: &diag.Source{Name: inFolder(dir, c.Path)}},

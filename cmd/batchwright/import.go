@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -148,7 +149,22 @@ func (c Command) readFile(ctx context.Context, name string) ([]byte, error) {
 // writeBlueprint writes the blueprint into the output directory.
 func (o *importation) writeBlueprint(content []byte) error {
 	tree := emit.Tree{{Path: importedFile, Content: content}}
-	report, err := disk.Create(o.output, tree, "", o.force)
+	if o.force {
+		if err := os.MkdirAll(o.output, 0o777); err != nil {
+			return err
+		}
+		root, err := os.OpenRoot(o.output)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		if info, err := root.Lstat(importedFile); err == nil && info.Mode().IsRegular() {
+			if err := root.Remove(importedFile); err != nil {
+				return err
+			}
+		}
+	}
+	report, err := disk.Create(o.output, tree, "")
 	if err != nil && !errors.Is(err, disk.ErrConflict) {
 		return err
 	}

@@ -155,7 +155,7 @@ func (o *initiation) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	report, err := disk.Create(m.Root, tree, load.SchemaDir, false)
+	report, err := disk.Create(m.Root, tree, load.SchemaDir)
 	if err != nil && !errors.Is(err, disk.ErrConflict) {
 		return err
 	}

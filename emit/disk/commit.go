@@ -18,27 +18,28 @@ import (
 
 const (
 	stageDir = emit.OwnDir + "/stage"
-	// keptPath marks a stage that holds the only copy of a file after a commit that could
-	// not be undone: nothing may delete it.
-	keptPath = stageDir + "/kept"
+	// savedDir is the new name of the stage after a commit that could not be undone.
+	// It holds the only copy of the replaced files.
+	savedDir = emit.OwnDir + "/saved"
 
 	defaultMode fs.FileMode = 0o644
 )
 
+// keptPath marks a stage that could not become savedDir: nothing may delete it.
+const keptPath = stageDir + "/kept"
+
 // disk has the operations that change a folder, except the writing of files in the
-// stage. Names are relative to the folder.
-type disk interface {
-	Rename(from, to string) error
-	Link(from, to string) error
-	Mkdir(name string, mode fs.FileMode) error
-	Remove(name string) error
+// stage.
+type disk struct {
+	rename, link func(root *os.Root, from, to string) error
+	mkdir        func(root *os.Root, name string, mode fs.FileMode) error
+	remove       func(root *os.Root, name string) error
 }
 
-// openDisk returns the disk of a folder.
-type openDisk func(*os.Root) disk
-
 // osDisk returns the disk of the operating system.
-func osDisk(root *os.Root) disk { return root }
+func osDisk() disk {
+	return disk{rename: (*os.Root).Rename, link: (*os.Root).Link, mkdir: (*os.Root).Mkdir, remove: (*os.Root).Remove}
+}
 
 // commitPlan carries out a plan without conflicts. If it fails, it leaves the folder
 // as it was.
@@ -50,19 +51,12 @@ func osDisk(root *os.Root) disk { return root }
 // The manifest is the last file to change; then the journal is removed.
 func commitPlan(root *os.Root, p plan, disk disk, staged func(of int)) error {
 	c := &committer{root: root, disk: disk, staged: staged}
-	err := c.commitFiles(p)
-	if err != nil {
-		err = errors.Join(err, c.rollBack(!p.unfinished))
-	}
-	if len(c.lost) > 0 {
-		return errors.Join(err, c.keepLost())
-	}
-	return errors.Join(err, root.RemoveAll(stageDir))
+	return c.endCommit(c.commitFiles(p), !p.unfinished)
 }
 
 type committer struct {
-	disk
 	root *os.Root
+	disk disk
 	undo []func() error
 	lost []savedFile
 
@@ -72,56 +66,76 @@ type committer struct {
 // savedFile is a file that was saved in the stage and could not be put back.
 type savedFile struct{ name, saved string }
 
+// endCommit ends a commit, and undoes the commit if err is not nil.
+func (c *committer) endCommit(err error, dropJournal bool) error {
+	if err == nil {
+		return c.root.RemoveAll(stageDir)
+	}
+	err = errors.Join(err, c.rollBack(dropJournal))
+	if len(c.lost) > 0 {
+		return errors.Join(err, c.keepLost())
+	}
+	return errors.Join(err, c.root.RemoveAll(stageDir))
+}
+
 // keepLost protects the stage, which holds the only copies of the lost files, from
 // the next Write. The error that it returns says where the copies are.
 func (c *committer) keepLost() error {
-	failed := c.stageFile(keptPath, target{})
-	warning := ""
-	if failed != nil {
-		warning = ", which the next compile deletes"
+	var failed error
+	dir := savedDir
+	if err := c.rename(stageDir, savedDir); err != nil {
+		dir = stageDir
+		failed = c.stageFile(keptPath, target{})
 	}
 	for _, f := range c.lost {
-		failed = errors.Join(failed, fmt.Errorf("%s is kept as %s%s", f.name, f.saved, warning))
+		kept := path.Join(dir, path.Base(f.saved))
+		if failed != nil {
+			kept += ", which the next compile deletes"
+		}
+		failed = errors.Join(failed, fmt.Errorf("%s is kept as %s", f.name, kept))
 	}
 	return failed
 }
 
-// commitFiles changes the folder. A plan of Create has no manifest, and needs no journal.
+// The names in rename, link and remove are relative to the folder.
+func (c *committer) rename(from, to string) error { return c.disk.rename(c.root, from, to) }
+func (c *committer) link(from, to string) error   { return c.disk.link(c.root, from, to) }
+func (c *committer) remove(name string) error     { return c.disk.remove(c.root, name) }
+
+func (c *committer) mkdir(name string, mode fs.FileMode) error {
+	return c.disk.mkdir(c.root, name, mode)
+}
+
 func (c *committer) commitFiles(p plan) error {
-	var changes, manifest []target
-	var journal []byte
+	var changes []target
 	for _, t := range p.files {
-		isManifest := t.Path == emit.ManifestPath
-		if isManifest {
-			journal = slices.Concat(p.past, t.Content)
-		}
-		switch {
-		case t.action != create && t.action != replace:
-		case isManifest:
-			manifest = append(manifest, t)
-		default:
+		if t.action == create || t.action == replace {
 			changes = append(changes, t)
 		}
 	}
-	all := slices.Concat(changes, manifest)
-	if err := c.stageFiles(all); err != nil {
+	manifest := slices.IndexFunc(p.files, func(t target) bool { return t.Path == emit.ManifestPath })
+	last := len(changes)
+	if i := slices.IndexFunc(changes, func(t target) bool { return t.Path == emit.ManifestPath }); i >= 0 {
+		changes = append(slices.Delete(changes, i, i+1), p.files[manifest])
+		last--
+	}
+
+	if err := c.stageFiles(changes); err != nil {
 		return err
 	}
 	// The journal comes first, so that after a crash the next Write knows which
 	// empty directories are ours.
-	if journal != nil {
-		if err := c.writeJournal(journal); err != nil {
-			return err
-		}
-	}
-	if err := c.makeDirectories(all); err != nil {
+	if err := c.writeJournal(slices.Concat(p.past, p.files[manifest].Content)); err != nil {
 		return err
 	}
-	if err := c.moveFiles(changes, p.stale); err != nil || journal == nil {
+	if err := c.makeDirectories(changes); err != nil {
 		return err
 	}
-	for _, t := range manifest {
-		if err := c.putFile(len(changes), t); err != nil {
+	if err := c.moveFiles(changes[:last], p.stale); err != nil {
+		return err
+	}
+	for i, t := range changes[last:] {
+		if err := c.putFile(last+i, t); err != nil {
 			return err
 		}
 	}
@@ -137,7 +151,7 @@ func (c *committer) commitFiles(p plan) error {
 			c.pruneParents(name)
 		}
 	}
-	return c.Remove(journalPath)
+	return c.remove(journalPath)
 }
 
 // moveFiles puts staged files in their places and moves stale files out of the folder.
@@ -177,7 +191,7 @@ func stagedName(i int) string { return path.Join(stageDir, strconv.Itoa(i)) }
 // stageFiles writes the new contents to the stage and syncs them to the disk. Many
 // files are synced at once, which takes little longer than one.
 func (c *committer) stageFiles(changes []target) error {
-	if err := c.Mkdir(stageDir, 0o700); err != nil {
+	if err := c.mkdir(stageDir, 0o700); err != nil {
 		return err
 	}
 	var group errgroup.Group
@@ -236,13 +250,13 @@ func (c *committer) makeDirectories(changes []target) error {
 				continue
 			}
 			made[dir] = true
-			err := c.Mkdir(dir, 0o777)
+			err := c.mkdir(dir, 0o777)
 			switch {
 			case errors.Is(err, fs.ErrExist):
 			case err != nil:
 				return err
 			default:
-				c.undo = append(c.undo, func() error { return c.Remove(dir) })
+				c.undo = append(c.undo, func() error { return c.remove(dir) })
 			}
 		}
 	}
@@ -255,7 +269,7 @@ func (c *committer) writeJournal(content []byte) error {
 	if err := c.stageFile(name, target{File: emit.File{Content: content}}); err != nil {
 		return err
 	}
-	if err := c.Rename(name, journalPath); err != nil {
+	if err := c.rename(name, journalPath); err != nil {
 		return err
 	}
 	return c.syncDirs(map[string]bool{emit.OwnDir: true})
@@ -265,30 +279,30 @@ func (c *committer) writeJournal(content []byte) error {
 // file is missing for a moment.
 func (c *committer) putFile(i int, t target) error {
 	if t.action == create {
-		c.undo = append(c.undo, func() error { return c.Remove(t.Path) })
+		c.undo = append(c.undo, func() error { return c.remove(t.Path) })
 	} else {
 		saved := stagedName(i) + ".old"
-		if c.Link(t.Path, saved) != nil {
-			if err := c.Rename(t.Path, saved); err != nil {
+		if c.link(t.Path, saved) != nil {
+			if err := c.rename(t.Path, saved); err != nil {
 				return err
 			}
 		}
 		c.undo = append(c.undo, func() error { return c.restoreFile(saved, t.Path) })
 	}
-	return c.Rename(stagedName(i), t.Path)
+	return c.rename(stagedName(i), t.Path)
 }
 
 // takeFile moves a file out of the folder into the stage.
 func (c *committer) takeFile(i int, t target) error {
 	saved := stagedName(i) + ".stale"
 	c.undo = append(c.undo, func() error { return c.restoreFile(saved, t.Path) })
-	return c.Rename(t.Path, saved)
+	return c.rename(t.Path, saved)
 }
 
 // restoreFile puts a saved file back. A file that was not saved yet is still in its
 // place.
 func (c *committer) restoreFile(saved, name string) error {
-	err := c.Rename(saved, name)
+	err := c.rename(saved, name)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -299,7 +313,7 @@ func (c *committer) restoreFile(saved, name string) error {
 // pruneParents removes the directories that became empty when the file was removed.
 func (c *committer) pruneParents(name string) {
 	for dir := range emit.ParentDirs(name) {
-		if err := c.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // not empty
+		if err := c.remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // not empty
 			return
 		}
 	}
@@ -344,7 +358,7 @@ func (c *committer) rollBack(dropJournal bool) error {
 	if failed != nil || !dropJournal {
 		return failed
 	}
-	if err := c.Remove(journalPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := c.remove(journalPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/batchwright/batchwright/emit"
@@ -54,7 +53,7 @@ func TestCreate(t *testing.T) {
 			for i := 0; i < len(test.there); i += 2 {
 				putContent(t, dir, test.there[i], test.there[i+1])
 			}
-			report, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own", false)
+			report, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own")
 			if !errors.Is(err, test.wantError) {
 				t.Fatal(err)
 			}
@@ -63,7 +62,7 @@ func TestCreate(t *testing.T) {
 			if test.wantError != nil {
 				return
 			}
-			again, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own", false)
+			again, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own")
 			if err != nil || again.Changed() {
 				t.Errorf("again: %v, %v", again, err)
 			}
@@ -85,15 +84,15 @@ func TestCreateRollsBack(t *testing.T) {
 				before = listFolder(t, dir)
 			}
 			calls := 0
-			failing := disks["links"](func(step string) error {
-				if strings.HasPrefix(step, "rename") {
-					if calls++; calls == n {
-						return errors.New("no rename")
-					}
+			rename := func(root *os.Root, from, to string) error {
+				if calls++; calls == n {
+					return errors.New("no rename")
 				}
-				return nil
-			})
-			_, err := layTree(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own", false, failing)
+				return root.Rename(from, to)
+			}
+			failing := osDisk()
+			failing.rename = rename
+			_, err := layTree(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own", failing)
 			if err == nil {
 				break
 			}
@@ -117,11 +116,11 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "x")); err != nil {
 		t.Skip(err)
 	}
-	report, err := Create(dir, newTree("x/b", "B"), "", false)
+	report, err := Create(dir, newTree("x/b", "B"), "")
 	if !errors.Is(err, ErrConflict) || !slices.Equal(report.Conflicts, []Conflict{{"x/b", Linked}}) {
 		t.Errorf("through a link: %v, %v", report, err)
 	}
-	if _, err := Create(dir, newTree("../b", "B"), "", false); err == nil {
+	if _, err := Create(dir, newTree("../b", "B"), ""); err == nil {
 		t.Error("a path leads out")
 	}
 }

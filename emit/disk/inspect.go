@@ -52,39 +52,30 @@ const (
 // inspectFolder compares a folder with a tree.
 func inspectFolder(root *os.Root, tree emit.Tree, opt WriteOptions) (plan, error) {
 	p := plan{history: history{}}
-	dirs := newDirectories(root)
-	current, err := p.readManifests(dirs, opt)
-	if err != nil || len(p.files) > 0 {
-		return p, err
+	keepPath := opt.Only
+	if keepPath == nil {
+		keepPath = func(string) bool { return true }
 	}
-	if opt.Only != nil {
-		if p.unfinished {
-			if current, err = p.settledManifest(dirs, current, opt.Only); err != nil {
-				return p, err
-			}
-		}
-		if tree, err = selectTree(tree, current, opt.Only); err != nil {
-			return p, err
-		}
-	}
-	return p, p.compareTree(dirs, tree, opt)
-}
+	dirs := directories{root: root, seen: map[string]Problem{}}
 
-// readManifests reads which files earlier runs wrote, and returns the manifest. A
-// manifest that cannot be used becomes the only file of the plan.
-func (p *plan) readManifests(dirs *directories, opt WriteOptions) (current manifest, err error) {
+	// The files that earlier runs wrote.
+	var current manifest
 	for _, name := range []string{emit.ManifestPath, journalPath} {
 		problem, err := dirs.dirProblem(name)
 		if err != nil {
-			return manifest{}, err
+			return plan{}, err
 		}
-		there, err := readRegular(dirs.root, name)
+		info, own, err := fileProblem(root, name)
 		if err != nil {
-			return manifest{}, err
+			return plan{}, err
 		}
+		var content []byte
 		var all []manifest
-		if problem = cmp.Or(problem, there.problem); problem == "" && there.info != nil {
-			if all, err = parseManifests(there.content); err != nil && !opt.Force {
+		if problem = cmp.Or(problem, own); problem == "" && info != nil {
+			if content, err = root.ReadFile(name); err != nil {
+				return plan{}, err
+			}
+			if all, err = parseManifests(content); err != nil && !opt.Force {
 				problem = Damaged
 			}
 			if !opt.acceptsAll(all) {
@@ -95,7 +86,7 @@ func (p *plan) readManifests(dirs *directories, opt WriteOptions) (current manif
 		}
 		if problem != "" {
 			p.files = append(p.files, target{File: emit.File{Path: name}, action: conflict, problem: problem})
-			return manifest{}, nil
+			return p, nil
 		}
 		for _, m := range all {
 			p.history.addManifest(m)
@@ -104,33 +95,42 @@ func (p *plan) readManifests(dirs *directories, opt WriteOptions) (current manif
 			}
 		}
 		if len(all) > 0 {
-			p.past = append(p.past, there.content...)
+			p.past = append(p.past, content...)
 		}
-		p.unfinished = there.info != nil // of the journal, which is the last
+		if name == journalPath {
+			p.unfinished = info != nil
+		}
 	}
-	return current, nil
-}
 
-// compareTree decides what to do with the files of a tree, and with those that only an
-// earlier tree had.
-func (p *plan) compareTree(dirs *directories, tree emit.Tree, opt WriteOptions) error {
+	if opt.Only != nil {
+		var err error
+		if p.unfinished {
+			if current, err = p.settledManifest(root, &dirs, current, opt.Only); err != nil {
+				return plan{}, err
+			}
+		}
+		if tree, err = selectTree(tree, current, opt.Only); err != nil {
+			return plan{}, err
+		}
+	}
 	inTree := make(map[string]bool, len(tree))
 	for _, f := range tree {
 		inTree[f.Path] = true
 		p.files = append(p.files, target{File: f})
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.history)) {
-		if !inTree[name] && (opt.Only == nil || opt.Only(name)) {
+		if !inTree[name] && keepPath(name) {
 			p.stale = append(p.stale, target{File: emit.File{Path: name}})
 		}
 	}
+
 	// Check the directories first, one by one, so that the concurrent checks of
 	// files need no lock.
 	for _, list := range [][]target{p.files, p.stale} {
 		for i := range list {
 			problem, err := dirs.dirProblem(list[i].Path)
 			if err != nil {
-				return err
+				return plan{}, err
 			}
 			if problem != "" {
 				list[i].action, list[i].problem = conflict, problem
@@ -139,25 +139,27 @@ func (p *plan) compareTree(dirs *directories, tree emit.Tree, opt WriteOptions) 
 	}
 	var group errgroup.Group
 	group.SetLimit(workers)
-	decide := func(list []target, how func(*target, regular, history), forced action) {
+	decide := func(list []target, how func(*os.Root, history, *target) error) {
 		for i := range list {
-			t := &list[i]
-			if t.action == conflict {
-				continue
+			if t := &list[i]; t.action != conflict {
+				group.Go(func() error { return how(root, p.history, t) })
 			}
-			group.Go(func() error {
-				there, err := readRegular(dirs.root, t.Path)
-				how(t, there, p.history)
-				if opt.Force && t.action == conflict && t.problem.forcible() {
-					t.action, t.problem = forced, ""
-				}
-				return err
-			})
 		}
 	}
-	decide(p.files, (*target).decideFile, replace)
-	decide(p.stale, (*target).decideStale, remove)
-	return group.Wait()
+	decide(p.files, decideFile)
+	decide(p.stale, decideStale)
+	if err := group.Wait(); err != nil {
+		return plan{}, err
+	}
+	if opt.Force {
+		for i := range p.files {
+			p.files[i].forceAction(replace)
+		}
+		for i := range p.stale {
+			p.stale[i].forceAction(remove)
+		}
+	}
+	return p, nil
 }
 
 // acceptsAll reports whether the manifests list only paths that can have been
@@ -176,11 +178,12 @@ func (opt WriteOptions) acceptsAll(all []manifest) bool {
 // settledManifest returns the manifest of the folder after an unfinished commit. It
 // lists every file that is not selected with its current content, if the content is
 // ours. These files then no longer need the journal.
-func (p *plan) settledManifest(
-	dirs *directories, current manifest, selected func(string) bool,
-) (manifest, error) {
-	m := newManifest(nil)
-	maps.Copy(m.Files, current.Files)
+func (p plan) settledManifest(root *os.Root, dirs *directories, current manifest,
+	selected func(string) bool) (manifest, error) {
+	m := manifest{manifestVersion, maps.Clone(current.Files)}
+	if m.Files == nil {
+		m.Files = map[string]string{}
+	}
 	for name, sums := range p.history {
 		if selected(name) {
 			continue
@@ -188,89 +191,104 @@ func (p *plan) settledManifest(
 		if problem, err := dirs.dirProblem(name); err != nil || problem != "" {
 			continue // treated like an edited file
 		}
-		there, err := readRegular(dirs.root, name)
+		info, problem, err := fileProblem(root, name)
 		if err != nil {
 			return manifest{}, err
 		}
-		if sum := hashContent(there.content); there.isRegular() && slices.Contains(sums, sum) {
+		if info == nil || problem != "" {
+			continue
+		}
+		content, err := root.ReadFile(name)
+		if err != nil {
+			return manifest{}, err
+		}
+		if sum := hashContent(content); slices.Contains(sums, sum) {
 			m.Files[name] = sum
 		}
 	}
 	return m, nil
 }
 
-// regular is what is at a path where a regular file should be.
-type regular struct {
-	info    fs.FileInfo // nil if there is nothing
-	problem Problem     // "" for a regular file and for nothing
-	content []byte      // of a regular file
+func (t *target) forceAction(a action) {
+	if t.action == conflict && t.problem.forcible() {
+		t.action, t.problem = a, ""
+	}
 }
 
-func (r regular) isRegular() bool { return r.info != nil && r.problem == "" }
-
-// fileProblem examines a path, and does not read the file.
-func fileProblem(root *os.Root, name string) (regular, error) {
+// fileProblem returns the information on a file. It returns a Problem for anything
+// except a regular file. For a file that does not exist, both the information and
+// the Problem are empty.
+func fileProblem(root *os.Root, name string) (fs.FileInfo, Problem, error) {
 	info, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return regular{}, nil
+		return nil, "", nil
 	case err != nil:
-		return regular{}, err
+		return nil, "", err
 	case info.Mode()&fs.ModeSymlink != 0:
-		return regular{info: info, problem: Linked}, nil
+		return info, Linked, nil
 	case !info.Mode().IsRegular():
-		return regular{info: info, problem: Obstacle}, nil
+		return info, Obstacle, nil
 	}
-	return regular{info: info}, nil
-}
-
-// readRegular examines a path, and reads a regular file.
-func readRegular(root *os.Root, name string) (regular, error) {
-	r, err := fileProblem(root, name)
-	if err == nil && r.isRegular() {
-		r.content, err = root.ReadFile(name)
-	}
-	return r, err
+	return info, "", nil
 }
 
 // decideFile sets the action for a file of the tree.
-func (t *target) decideFile(there regular, known history) {
-	if there.problem != "" {
-		t.action, t.problem = conflict, there.problem
-		return
-	}
-	if there.info == nil {
+func decideFile(root *os.Root, known history, t *target) error {
+	info, problem, err := fileProblem(root, t.Path)
+	switch {
+	case err != nil:
+		return err
+	case problem != "":
+		t.action, t.problem = conflict, problem
+		return nil
+	case info == nil:
 		t.action = create
-		return
+		return nil
 	}
-	t.old = there.info.Mode().Perm()
+	t.old = info.Mode().Perm()
+	content, err := root.ReadFile(t.Path)
+	if err != nil {
+		return err
+	}
 	sums, listed := known[t.Path]
 	switch {
-	case bytes.Equal(there.content, t.Content):
+	case bytes.Equal(content, t.Content):
 		t.action = keep
 		if isExecutable(t.old) != isExecutable(t.Mode) {
 			t.action = replace
 		}
-	case t.Path == emit.ManifestPath, slices.Contains(sums, hashContent(there.content)):
+	case t.Path == emit.ManifestPath, slices.Contains(sums, hashContent(content)):
 		t.action = replace
 	case listed:
 		t.action, t.problem = conflict, Edited
 	default:
 		t.action, t.problem = conflict, Foreign
 	}
+	return nil
 }
 
 // decideStale sets the action for a file that the tree no longer has. If it is no
 // longer a regular file, its owner has replaced it, and it stays.
-func (t *target) decideStale(there regular, known history) {
-	switch {
-	case !there.isRegular():
+func decideStale(root *os.Root, known history, t *target) error {
+	info, problem, err := fileProblem(root, t.Path)
+	if err != nil {
+		return err
+	}
+	if info == nil || problem != "" {
 		t.action = forget
-	case slices.Contains(known[t.Path], hashContent(there.content)):
+		return nil
+	}
+	content, err := root.ReadFile(t.Path)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(known[t.Path], hashContent(content)) {
 		t.action = remove
-	default:
+	} else {
 		t.action, t.problem = conflict, Edited
 	}
+	return nil
 }
 
 func isExecutable(mode fs.FileMode) bool { return mode&0o100 != 0 }
@@ -281,8 +299,6 @@ type directories struct {
 	root *os.Root
 	seen map[string]Problem
 }
-
-func newDirectories(root *os.Root) *directories { return &directories{root, map[string]Problem{}} }
 
 // dirProblem returns the problem of the directories that contain a path, or "".
 func (d *directories) dirProblem(name string) (Problem, error) {
@@ -295,10 +311,13 @@ func (d *directories) dirProblem(name string) (Problem, error) {
 	}
 	problem, err := d.dirProblem(dir)
 	if err == nil && problem == "" {
-		var there regular
-		there, err = fileProblem(d.root, dir)
-		if there.info != nil && !there.info.IsDir() {
-			problem = cmp.Or(there.problem, Obstacle)
+		var info fs.FileInfo
+		info, problem, err = fileProblem(d.root, dir)
+		switch {
+		case info == nil || info.IsDir():
+			problem = ""
+		case problem == "":
+			problem = Obstacle
 		}
 	}
 	d.seen[dir] = problem
@@ -309,12 +328,15 @@ func (d *directories) dirProblem(name string) (Problem, error) {
 // manifest lists these files, and for all other paths the entries of the current
 // manifest.
 func selectTree(t emit.Tree, current manifest, selected func(string) bool) (emit.Tree, error) {
-	part := t.Select(func(p string) bool { return p != emit.ManifestPath && selected(p) })
-	m := newManifest(part)
+	m := manifest{manifestVersion, make(map[string]string, len(t))}
 	for p, sum := range current.Files {
 		if !selected(p) {
 			m.Files[p] = sum
 		}
+	}
+	part := t.Select(func(p string) bool { return p != emit.ManifestPath && selected(p) })
+	for _, f := range part {
+		m.Files[f.Path] = hashContent(f.Content)
 	}
 	file, err := m.encodeFile()
 	part = append(part, file)
@@ -322,8 +344,8 @@ func selectTree(t emit.Tree, current manifest, selected func(string) bool) (emit
 	return part, err
 }
 
-// summarizePlan returns the summary of a plan, and ErrConflict if it has conflicts.
-func (p plan) summarizePlan() (Report, error) {
+// summarizePlan returns the summary of a plan.
+func (p plan) summarizePlan() Report {
 	var r Report
 	for _, t := range slices.Concat(p.files, p.stale) {
 		switch t.action {
@@ -337,13 +359,6 @@ func (p plan) summarizePlan() (Report, error) {
 			r.Conflicts = append(r.Conflicts, Conflict{t.Path, t.problem})
 		}
 	}
-	if len(r.Conflicts) == 0 {
-		return r, nil
-	}
-	sortConflicts(r.Conflicts)
-	return r, ErrConflict
-}
-
-func sortConflicts(list []Conflict) {
-	slices.SortFunc(list, func(a, b Conflict) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(r.Conflicts, func(a, b Conflict) int { return cmp.Compare(a.Path, b.Path) })
+	return r
 }

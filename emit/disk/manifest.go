@@ -25,16 +25,14 @@ type manifest struct {
 
 // Manifest returns the manifest of a tree: a file that lists every other file with
 // the hash of its content, sorted by path.
-func Manifest(t emit.Tree) (emit.File, error) { return newManifest(t).encodeFile() }
-
-func newManifest(t emit.Tree) manifest {
+func Manifest(t emit.Tree) (emit.File, error) {
 	m := manifest{manifestVersion, make(map[string]string, len(t))}
 	for _, f := range t {
 		if f.Path != emit.ManifestPath {
 			m.Files[f.Path] = hashContent(f.Content)
 		}
 	}
-	return m
+	return m.encodeFile()
 }
 
 func (m manifest) encodeFile() (emit.File, error) {

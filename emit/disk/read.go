@@ -28,9 +28,14 @@ type Folder struct {
 	// Large file.
 	Tree emit.Tree
 	// Differences holds the differences from the tree, sorted by path.
-	// The manifest is listed only if no other file differs, or if the manifest cannot
-	// be read.
-	Differences []Conflict
+	Differences []Difference
+}
+
+// Difference is a file that differs from the file in the tree. The manifest is
+// listed only if no other file differs, or if the manifest cannot be read.
+type Difference struct {
+	Path    string  `json:"path"`
+	Problem Problem `json:"problem"`
 }
 
 // Read reads a folder and compares it with a tree, which must satisfy the conditions
@@ -64,17 +69,17 @@ func readFolder(dir string, tree emit.Tree) (Folder, error) {
 		if bad.problem != Damaged {
 			return Folder{}, fmt.Errorf("%s %s", bad.Path, bad.problem)
 		}
-		folder.Differences = []Conflict{{bad.Path, bad.problem}}
+		folder.Differences = []Difference{{bad.Path, bad.problem}}
 		if p, err = inspectFolder(root, tree, WriteOptions{Force: true}); err != nil {
 			return Folder{}, err
 		}
 	}
-	var manifest []Conflict
+	var manifest []Difference
 	for _, t := range slices.Concat(p.files, p.stale) {
 		problem := t.fileDifference()
 		if t.Path == emit.ManifestPath {
 			if problem != "" {
-				manifest = []Conflict{{t.Path, problem}}
+				manifest = []Difference{{t.Path, problem}}
 			}
 			continue
 		}
@@ -88,7 +93,7 @@ func readFolder(dir string, tree emit.Tree) (Folder, error) {
 			}
 		}
 		if problem != "" {
-			folder.Differences = append(folder.Differences, Conflict{t.Path, problem})
+			folder.Differences = append(folder.Differences, Difference{t.Path, problem})
 		}
 		switch problem {
 		case Missing, Obstacle, Linked, Large:
@@ -108,7 +113,7 @@ func readFolder(dir string, tree emit.Tree) (Folder, error) {
 		folder.Differences = manifest
 	}
 	slices.SortFunc(folder.Tree, func(a, b emit.File) int { return cmp.Compare(a.Path, b.Path) })
-	sortConflicts(folder.Differences)
+	slices.SortFunc(folder.Differences, func(a, b Difference) int { return cmp.Compare(a.Path, b.Path) })
 	return folder, nil
 }
 

@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 	before := listFolder(t, dir)
 
 	folder := mustRead(t, dir, want)
-	checkEqual(t, "differences", []Conflict{
+	checkEqual(t, "differences", []Difference{
 		{"edited", Edited}, {"foreign", Foreign}, {"gone", Missing}, {"late", Outdated}, {"obstacle", Obstacle},
 		{"stale", Stale}, {"stale-edited", Edited},
 	}, folder.Differences)
@@ -62,10 +62,10 @@ func TestReadFresh(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	checkEqual(t, "with another mode", []Conflict{{"run.sh", Outdated}}, mustRead(t, dir, want).Differences)
+	checkEqual(t, "with another mode", []Difference{{"run.sh", Outdated}}, mustRead(t, dir, want).Differences)
 	mustWrite(t, dir, want, WriteOptions{})
 	putContent(t, dir, m, `{"version": 1, "files": {}}`)
-	checkEqual(t, "with an empty manifest", []Conflict{{m, Outdated}}, mustRead(t, dir, want).Differences)
+	checkEqual(t, "with an empty manifest", []Difference{{m, Outdated}}, mustRead(t, dir, want).Differences)
 }
 
 func TestReadUnreadable(t *testing.T) {
@@ -74,7 +74,7 @@ func TestReadUnreadable(t *testing.T) {
 	mustWrite(t, dir, want, WriteOptions{})
 	putContent(t, dir, m, "{")
 	putContent(t, dir, "b", "other")
-	checkEqual(t, "with a damaged manifest", []Conflict{{m, Damaged}, {"b", Outdated}},
+	checkEqual(t, "with a damaged manifest", []Difference{{m, Damaged}, {"b", Outdated}},
 		mustRead(t, dir, want).Differences)
 
 	if _, err := Read(filepath.Join(dir, "nowhere"), want); !errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +101,7 @@ func TestReadLarge(t *testing.T) {
 	mustWrite(t, dir, files, WriteOptions{})
 	putContent(t, dir, "b", strings.Repeat("x", 2<<20))
 	got := mustRead(t, dir, files)
-	if want := []Conflict{{"b", Large}}; !slices.Equal(got.Differences, want) || len(got.Tree) != 1 {
+	if want := []Difference{{"b", Large}}; !slices.Equal(got.Differences, want) || len(got.Tree) != 1 {
 		t.Errorf("%v and %d files, want %v and a", got.Differences, len(got.Tree), want)
 	}
 }

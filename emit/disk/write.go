@@ -41,8 +41,7 @@ type Report struct {
 // Changed reports whether any file was, or would be, written or removed.
 func (r Report) Changed() bool { return len(r.Written)+len(r.Removed) > 0 }
 
-// Conflict is a path in the folder that is not as it should be: Write refuses to change
-// it, or Read has found a difference.
+// Conflict is a path in the folder that Write refuses to change.
 type Conflict struct {
 	Path    string  `json:"path"`
 	Problem Problem `json:"problem"`
@@ -93,7 +92,7 @@ var (
 // are already in place, and completes or replaces them. Concurrent writers take
 // turns.
 func Write(dir string, tree emit.Tree, opt WriteOptions) (Report, error) {
-	report, err := writeTree(dir, tree, opt, osDisk)
+	report, err := writeTree(dir, tree, opt, osDisk())
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", dir, err)
 	}
@@ -101,51 +100,48 @@ func Write(dir string, tree emit.Tree, opt WriteOptions) (Report, error) {
 }
 
 // writeTree is Write with a disk whose operations tests can make fail.
-func writeTree(dir string, tree emit.Tree, opt WriteOptions, on openDisk) (Report, error) {
+func writeTree(dir string, tree emit.Tree, opt WriteOptions, disk disk) (report Report, err error) {
 	if err := tree.Check(); err != nil {
 		return Report{}, err
 	}
 	if !slices.ContainsFunc(tree, func(f emit.File) bool { return f.Path == emit.ManifestPath }) {
 		return Report{}, errors.New("the tree has no manifest")
 	}
-	if !opt.DryRun {
-		return carryOut(dir, on, opt.Staged, func(root *os.Root) (plan, error) {
-			return inspectFolder(root, tree, opt)
-		})
+	if opt.DryRun {
+		root, err := openFolder(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return allNew(tree, opt.Only)
+		}
+		if err != nil {
+			return Report{}, err
+		}
+		defer root.Close()
+		p, err := inspectFolder(root, tree, opt)
+		if err != nil {
+			return Report{}, err
+		}
+		if report = p.summarizePlan(); len(report.Conflicts) > 0 {
+			err = ErrConflict
+		}
+		return report, err
 	}
-	root, err := openFolder(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return allNew(tree, opt.Only)
-	}
-	if err != nil {
-		return Report{}, err
-	}
-	defer root.Close()
-	p, err := inspectFolder(root, tree, opt)
-	if err != nil {
-		return Report{}, err
-	}
-	return p.summarizePlan()
-}
-
-// carryOut makes a plan for a directory that it locks, and carries out the plan.
-func carryOut(
-	dir string, on openDisk, staged func(of int), survey func(*os.Root) (plan, error),
-) (Report, error) {
 	root, leave, err := enterFolder(dir)
 	if err != nil {
 		return Report{}, err
 	}
 	defer leave()
-	p, err := survey(root)
+	p, err := inspectFolder(root, tree, opt)
 	if err != nil {
 		return Report{}, err
 	}
-	report, err := p.summarizePlan()
-	if err != nil || !report.Changed() && !p.unfinished {
-		return report, err
+	report = p.summarizePlan()
+	if len(report.Conflicts) > 0 {
+		return report, ErrConflict
 	}
-	return report, commitPlan(root, p, on(root), staged)
+	if !report.Changed() && !p.unfinished {
+		return report, nil
+	}
+	return report, commitPlan(root, p, disk, opt.Staged)
 }
 
 // openFolder opens an existing directory.
@@ -197,8 +193,10 @@ func enterFolder(dir string) (root *os.Root, leave func(), err error) {
 // clearStage removes the stage of a crashed commit, unless it holds the only copy of
 // a file.
 func clearStage(root *os.Root) error {
-	if _, err := root.Lstat(keptPath); err == nil {
-		return fmt.Errorf("%w: %s", errSaved, stageDir)
+	for name, dir := range map[string]string{savedDir: savedDir, keptPath: stageDir} {
+		if _, err := root.Lstat(name); err == nil {
+			return fmt.Errorf("%w: %s", errSaved, dir)
+		}
 	}
 	return root.RemoveAll(stageDir)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -396,51 +397,41 @@ func TestWriteRefuses(t *testing.T) {
 // disks are file systems with and without hard links, on which every step is
 // announced first, as an operation and the path that it makes or removes, and
 // may be refused.
-var disks = map[string]func(step func(name string) error) openDisk{
-	"links": func(step func(string) error) openDisk {
-		return func(root *os.Root) disk { return announcedDisk{root, step} }
+var disks = map[string]func(step func(name string) error) disk{
+	"links": func(step func(string) error) disk { return announcedDisk(step) },
+	"no links": func(step func(string) error) disk {
+		d := announcedDisk(step)
+		d.link = func(*os.Root, string, string) error { return errors.ErrUnsupported }
+		return d
 	},
-	"no links": func(step func(string) error) openDisk {
-		return func(root *os.Root) disk { return unlinkedDisk{announcedDisk{root, step}} }
-	},
 }
 
-type announcedDisk struct {
-	*os.Root
-	step func(name string) error
-}
-
-func (d announcedDisk) Rename(from, to string) error {
-	if err := d.step("rename " + to); err != nil {
-		return err
+func announcedDisk(step func(name string) error) disk {
+	two := func(op string, do func(*os.Root, string, string) error) func(*os.Root, string, string) error {
+		return func(root *os.Root, from, to string) error {
+			if err := step(op + " " + to); err != nil {
+				return err
+			}
+			return do(root, from, to)
+		}
 	}
-	return d.Root.Rename(from, to)
-}
-
-func (d announcedDisk) Link(from, to string) error {
-	if err := d.step("link " + to); err != nil {
-		return err
+	return disk{
+		rename: two("rename", (*os.Root).Rename),
+		link:   two("link", (*os.Root).Link),
+		mkdir: func(root *os.Root, name string, mode fs.FileMode) error {
+			if err := step("mkdir " + name); err != nil {
+				return err
+			}
+			return root.Mkdir(name, mode)
+		},
+		remove: func(root *os.Root, name string) error {
+			if err := step("remove " + name); err != nil {
+				return err
+			}
+			return root.Remove(name)
+		},
 	}
-	return d.Root.Link(from, to)
 }
-
-func (d announcedDisk) Mkdir(name string, mode fs.FileMode) error {
-	if err := d.step("mkdir " + name); err != nil {
-		return err
-	}
-	return d.Root.Mkdir(name, mode)
-}
-
-func (d announcedDisk) Remove(name string) error {
-	if err := d.step("remove " + name); err != nil {
-		return err
-	}
-	return d.Root.Remove(name)
-}
-
-type unlinkedDisk struct{ announcedDisk }
-
-func (unlinkedDisk) Link(string, string) error { return errors.ErrUnsupported }
 
 // Whichever rename fails, or directory cannot be made, the folder is as it was
 // before.
@@ -490,36 +481,39 @@ func TestWriteRollsBack(t *testing.T) {
 // writing again.
 func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 	for name := range disks {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			mustWrite(t, dir, treeOf(t, "a=1", "b=1"), WriteOptions{})
-			putContent(t, dir, "a", "edited")
-			gone := false
-			_, err := writeTree(dir, treeOf(t, "a=2", "b=2"), WriteOptions{Force: true},
-				disks[name](func(step string) error {
-					gone = gone || step == "rename b"
-					if gone && strings.HasPrefix(step, "rename") {
-						return errors.New("gone")
-					}
-					return nil
-				}))
-			saved := stageDir + "/0.old"
-			if err == nil || !strings.Contains(err.Error(), "a is kept as "+saved) {
-				t.Errorf("the error does not say where the original is: %v", err)
-			}
-			for _, force := range []bool{false, true} {
-				_, err := Write(dir, treeOf(t, "a=3", "b=3"), WriteOptions{Force: force})
-				if !errors.Is(err, errSaved) {
-					t.Errorf("force %t: got error %v", force, err)
+		for _, kept := range []string{savedDir, stageDir} {
+			t.Run(name+" "+path.Base(kept), func(t *testing.T) {
+				dir := t.TempDir()
+				mustWrite(t, dir, treeOf(t, "a=1", "b=1"), WriteOptions{})
+				putContent(t, dir, "a", "edited")
+				gone := false
+				_, err := writeTree(dir, treeOf(t, "a=2", "b=2"), WriteOptions{Force: true},
+					disks[name](func(step string) error {
+						gone = gone || step == "rename b"
+						if gone && strings.HasPrefix(step, "rename") &&
+							(step != "rename "+savedDir || kept == stageDir) {
+							return errors.New("gone")
+						}
+						return nil
+					}))
+				saved := kept + "/0.old"
+				if err == nil || !strings.Contains(err.Error(), "a is kept as "+saved) {
+					t.Errorf("the error does not say where the original is: %v", err)
 				}
-			}
-			if content, err := os.ReadFile(filepath.Join(dir, saved)); string(content) != "edited" {
-				t.Errorf("the original is %q, %v", content, err)
-			}
-			os.RemoveAll(filepath.Join(dir, stageDir))
-			mustWrite(t, dir, treeOf(t, "a=3", "b=3"), WriteOptions{Force: true})
-			checkEqual(t, "folder", []string{"a=3", "b=3"}, listFolder(t, dir))
-		})
+				for _, force := range []bool{false, true} {
+					if _, err := Write(dir, treeOf(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err,
+						errSaved) {
+						t.Errorf("force %t: got error %v", force, err)
+					}
+				}
+				if content, err := os.ReadFile(filepath.Join(dir, saved)); string(content) != "edited" {
+					t.Errorf("the original is %q, %v", content, err)
+				}
+				os.RemoveAll(filepath.Join(dir, kept))
+				mustWrite(t, dir, treeOf(t, "a=3", "b=3"), WriteOptions{Force: true})
+				checkEqual(t, "folder", []string{"a=3", "b=3"}, listFolder(t, dir))
+			})
+		}
 	}
 }
 
