@@ -145,18 +145,29 @@ func namesUsed(n ast.Node, keep func(*ast.Ident) bool) []string {
 // hiddenNames returns the hidden top-level fields that the expressions at a span refer
 // to, and the hidden fields that these fields refer to.
 func (l *locator) hiddenNames(at diag.Span) []string {
-	root, names := l.readRoot(), l.namesIn(at)
-	isOther := func(name string) bool { return !strings.HasPrefix(name, "_") || root.fields[name] == nil }
-	names = slices.DeleteFunc(names, isOther)
-	for i := 0; i < len(names); i++ {
-		for _, f := range l.inst.Files {
-			for _, d := range f.Decls {
-				if d, ok := d.(*ast.Field); ok && labelName(d) == names[i] {
-					names = append(names, namesUsed(d.Value, func(id *ast.Ident) bool {
-						return !isOther(id.Name) && !slices.Contains(names, id.Name)
-					})...)
-				}
+	root := l.readRoot()
+	values := map[string][]ast.Expr{}
+	for _, f := range l.inst.Files {
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.Field); ok {
+				name := labelName(d)
+				values[name] = append(values[name], d.Value)
 			}
+		}
+	}
+	var names []string
+	known := map[string]bool{}
+	add := func(found []string) {
+		for _, name := range found {
+			if strings.HasPrefix(name, "_") && root.fields[name] != nil && !known[name] {
+				names, known[name] = append(names, name), true
+			}
+		}
+	}
+	add(l.namesIn(at))
+	for i := 0; i < len(names); i++ {
+		for _, value := range values[names[i]] {
+			add(namesUsed(value, func(id *ast.Ident) bool { return !known[id.Name] }))
 		}
 	}
 	return names

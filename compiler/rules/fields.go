@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"iter"
 	"reflect"
 	"slices"
@@ -30,8 +31,14 @@ func (p fieldPath) name() string { return p[1] }
 // last returns the field's own name.
 func (p fieldPath) last() string { return p[len(p)-1] }
 
-// every yields the fields of the blueprint that a pattern matches, as in fieldsAt.
+// every yields the fields of the blueprint that a pattern matches, as in fieldsAt. It panics if
+// the schema has no such field of type T, also if the blueprint has no entity there.
 func every[T any](r *report, pattern string) iter.Seq2[fieldPath, T] {
+	for p := range strings.FieldsSeq(pattern) {
+		if is, want := typeAt(p), reflect.TypeFor[T](); is != want {
+			panic(fmt.Sprintf("%s is a %s, not a %s", p, is, want))
+		}
+	}
 	return func(yield func(fieldPath, T) bool) {
 		for _, f := range fieldsAt(r.Blueprint, pattern) {
 			if !yield(f.path, f.value.Interface().(T)) {
@@ -127,6 +134,22 @@ func (f fieldValue) appendBelow(to []fieldValue, step string) []fieldValue {
 		add(step, v.Field(fieldIndex(v.Type(), step)))
 	}
 	return to
+}
+
+// typeAt returns the type of the fields that one pattern matches, without a pointer.
+func typeAt(pattern string) reflect.Type {
+	at := reflect.TypeFor[schema.Blueprint]()
+	for step := range strings.SplitSeq(pattern, ".") {
+		if step == "*" || step == "[]" {
+			at = at.Elem()
+		} else {
+			at = at.Field(fieldIndex(at, step)).Type
+		}
+		if at.Kind() == reflect.Pointer {
+			at = at.Elem()
+		}
+	}
+	return at
 }
 
 // fieldIndex returns the index of the field of a struct of the schema that a blueprint

@@ -195,12 +195,14 @@ func namedTwice(r *report) {
 		{"workloads.*.capacity", "workload", "capacity"}, {"workloads.*.teams", "workload", "team"},
 	} {
 		for path, names := range every[[]string](r, list.pattern) {
+			seen := map[string]bool{}
 			for i, name := range names {
-				if slices.Contains(names[:i], name) {
+				if seen[name] {
 					r.add(path.at(diag.Index(i)),
 						say("%s %q lists %s %q twice", list.holder, path[1], list.listed, name),
 						help("remove one of them"))
 				}
+				seen[name] = true
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package cloudbuild
 
 import (
 	"embed"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,21 +13,33 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
+// isMark matches a line of a script that a text replaces.
+var isMark = regexp.MustCompile(`^# [A-Z]{2,}( [A-Z]+)*$`)
+
 // readScript returns a script. A line "# INCLUDE FILE" is replaced by another script, and a
 // line "# MARK" by the text that follows MARK in marks. The text is "" for a part that the
-// platform does not need.
+// platform does not need. It panics if the script has a mark without text, because a script
+// that misses a part must not run.
 func readScript(name string, marks ...string) string {
 	source, err := scripts.ReadFile("scripts/" + name)
 	if err != nil {
 		panic(err) // a name in this package or in compiler/kinds without its script
 	}
+	texts := map[string]string{}
+	for i := 0; i < len(marks); i += 2 {
+		texts["# "+marks[i]+"\n"] = marks[i+1]
+	}
 	var out strings.Builder
 	for line := range strings.Lines(string(source)) {
-		comment, isComment := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "# ")
-		if file, includes := strings.CutPrefix(comment, "INCLUDE "); isComment && includes {
-			line = readScript(file, marks...)
-		} else if i := slices.Index(marks, comment); isComment && i >= 0 {
-			line = marks[i+1]
+		file, includes := strings.CutPrefix(line, "# INCLUDE ")
+		text, isText := texts[line]
+		switch {
+		case includes:
+			line = readScript(strings.TrimSuffix(file, "\n"), marks...)
+		case isText:
+			line = text
+		case isMark.MatchString(strings.TrimSuffix(line, "\n")):
+			panic(name + " has no text for " + line)
 		}
 		out.WriteString(line)
 	}

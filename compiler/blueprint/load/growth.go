@@ -430,14 +430,15 @@ func isLong(e ast.Expr) bool {
 
 // shortPackages returns CUE's packages whose functions return no text, or a text
 // that is about as long as their arguments.
-func shortPackages() []string { return []string{"math", "net", "path", "strconv", "struct", "time"} }
+func shortPackages() []string { return []string{"math", "net", "strconv", "struct", "time"} }
 
 // shortFunctions returns functions of the same kind from other packages.
 func shortFunctions() []string {
 	return []string{
 		"list.Avg", "list.Contains", "list.Drop", "list.IsSorted", "list.IsSortedStrings", "list.MatchN", "list.Max",
 		"list.MaxItems", "list.Min", "list.MinItems", "list.Reverse", "list.Slice", "list.Sort", "list.SortStable",
-		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems", "regexp.Match", "regexp.Valid",
+		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems", "path.Base", "path.Clean", "path.Dir", "path.Ext",
+		"path.IsAbs", "path.Match", "path.Split", "regexp.Match", "regexp.Valid",
 		"strings.ByteAt",
 		"strings.ByteSlice", "strings.Compare", "strings.Contains", "strings.ContainsAny", "strings.Count",
 		"strings.Fields",
