@@ -55,9 +55,12 @@ func newCluster(r *Rule) { r.newCluster = true }
 func only(s ir.Scheduler) trait   { return func(r *Rule) { r.only = s } }
 func except(s ir.Scheduler) trait { return func(r *Rule) { r.except = append(r.except, s) } }
 
-// rule returns a rule. The first letter of its code gives the severity.
+// rule returns a rule. The first letter of its code gives the severity: E, W or N.
 func rule(code, title string, check func(*report), traits ...trait) Rule {
-	severity := map[byte]diag.Severity{'E': diag.Error, 'W': diag.Warning, 'N': diag.Note}[code[0]]
+	severity, ok := map[byte]diag.Severity{'E': diag.Error, 'W': diag.Warning, 'N': diag.Note}[code[0]]
+	if !ok {
+		panic("no severity begins like " + code)
+	}
 	r := Rule{Code: code, Severity: severity, Title: title, check: check}
 	for _, set := range traits {
 		set(&r)

@@ -73,24 +73,29 @@ func (r *report) freeTexts() []freeText {
 	}
 	for _, c := range r.containers() {
 		for i, t := range c.texts() {
-			cure, name := inSecret+`write secretEnv: %s: {secret: "...", key: "..."}`, t.variable
-			if c.auxiliary {
-				cure = "remove the secret, and let the pod read it from Secret Manager with the team's permissions%.0s"
-			}
 			if t.variable != "" {
-				add(t.path, t.text, name, "variable "+name, fmt.Sprintf(cure, name))
+				add(t.path, t.text, t.variable, "variable "+t.variable, c.secretCure(t.variable))
 				continue
 			}
+			flag := ""
 			if i > 0 && strings.HasPrefix(c.command[i-1], "-") {
-				name = strings.TrimLeft(c.command[i-1], "-") // the flag
+				flag = strings.TrimLeft(c.command[i-1], "-")
 			}
-			f := add(t.path, t.text, name, "the command", fmt.Sprintf(cure, "NAME"))
+			f := add(t.path, t.text, flag, "the command", c.secretCure("NAME"))
 			if password, ok := secret.InArgument(c.command, i); ok && f.found == nil {
 				f.found = []secret.Match{password}
 			}
 		}
 	}
 	return out
+}
+
+// secretCure returns how a container gets a secret instead, as the value of a variable.
+func (c container) secretCure(variable string) string {
+	if c.auxiliary {
+		return "remove the secret, and let the pod read it from Secret Manager with the team's permissions"
+	}
+	return inSecret + "write secretEnv: " + variable + `: {secret: "...", key: "..."}`
 }
 
 // shapedSecrets reports secrets whose shape identifies them, one for each field, and

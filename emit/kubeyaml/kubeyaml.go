@@ -1,5 +1,6 @@
-// Package kubeyaml prints typed Kubernetes objects as YAML, in the same form for
-// every manifest of the deploy folder. Objects go in; bytes come out.
+// Package kubeyaml prints Kubernetes objects as YAML, in the same form for every manifest of
+// the deploy folder. Typed objects go in, and Fields where no light module has the types; bytes
+// and files come out.
 //
 // It is a separate package because several emitters print Kubernetes objects and
 // emitters do not import each other.
@@ -64,7 +65,9 @@ func printByLibrary(object any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubeyaml: converting %T: %w", object, err)
 	}
-	delete(fields, "status")
+	if _, plain := object.(*Fields); !plain {
+		delete(fields, "status")
+	}
 	dropEmpty(fields)
 	document, err := printReadably(fields)
 	if err != nil {

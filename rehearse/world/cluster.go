@@ -23,7 +23,7 @@ import (
 
 // Cluster holds the objects that a World begins with.
 type Cluster struct {
-	Configuration *config.Configuration // with Kueue's defaults; nil without waitForPodsReady
+	Configuration *config.Configuration // with Kueue's defaults, which set waitForPodsReady; or nil
 	Flavors       []*kueue.ResourceFlavor
 	Checks        []*kueue.AdmissionCheck
 	Cohorts       []*kueue.Cohort

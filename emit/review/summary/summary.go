@@ -10,6 +10,7 @@ import (
 	"iter"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,12 +40,16 @@ func Of(before, after *ir.Platform, pools []losses.Loss) []Line {
 	if field == "" {
 		return nil
 	}
-	return []Line{{Topic: TopicCluster, Subject: kindPlatform, What: derived + field, Op: delta.Changed}}
+	return []Line{{Topic: TopicCluster, Subject: kindPlatform, What: derivedValue(field), Op: delta.Changed}}
 }
 
-// derived is what a line is about that tells a difference which no fact tells: the value of
-// a field that follows from other fields changed although they did not.
-const derived = "derived value of "
+// derivedValue says what a line is about that tells a difference which no fact tells: the value
+// of a field of the plan changed, which follows from other fields, although they did not. Of
+// "Capacities.NodeLabels" it is "derived value: capacities, node labels".
+func derivedValue(field string) string {
+	split := regexp.MustCompile(`([a-z0-9])([A-Z])`).ReplaceAllString(field, "$1 $2")
+	return "derived value: " + strings.ToLower(strings.ReplaceAll(split, ".", ", "))
+}
 
 // untold is the field whose changes no line tells: a text for the people who submit the
 // workload, which changes nothing that runs.
@@ -83,7 +88,7 @@ func firstDifference(path string, a, b reflect.Value) string {
 		}
 		return ""
 	}
-	return choose(a.Equal(b) || path == untold, "", path)
+	return choose(path == untold || reflect.DeepEqual(a.Interface(), b.Interface()), "", path)
 }
 
 // planFacts returns the facts of a plan, except those of the teams in same, of which

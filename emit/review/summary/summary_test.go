@@ -377,7 +377,7 @@ func TestSummaryIsComplete(t *testing.T) {
 			case l.path == untold && len(lines) == 0:
 			case len(lines) == 0:
 				t.Errorf("%s: nothing is said of a change of %s", name, l.path)
-			case lines[0].What == derived+l.path && len(lines) == 1:
+			case lines[0].What == derivedValue(l.path) && len(lines) == 1:
 				silent[l.path] = name
 			default:
 				told[l.path] = true
