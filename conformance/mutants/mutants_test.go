@@ -195,74 +195,79 @@ func (b *bench) holdApart(t *testing.T, m mutant, lay layer) {
 	})
 }
 
+// patient are flags for a test whose every state is reached.
+var patient = []string{"-patience=5m", "-most-waits=4"}
+
+// harmless are changes that break nothing, and changes that are refused.
+var harmless = []struct {
+	mutant
+	lay  layer
+	want error
+	more []string // arguments of the tool
+}{
+	{
+		mutant{
+			name: "a description", folder: "tpu-training", by: "cluster",
+			edits: []edit{{"kubernetes/priority-classes.yaml", `^description: .*`, "$0."}},
+		}, (*bench).change, errSurvived, patient,
+	},
+	{
+		mutant{
+			name: "a comment", folder: "batch-platform", by: "plan",
+			edits: []edit{{"emit/terraform/node_pools.go", "No nodes until the reservation", "$0 exists"}},
+		}, (*bench).compileMistake, errSame, nil,
+	},
+	{
+		mutant{
+			name: "a longer comment", folder: "batch-platform", by: "plan",
+			edits: []edit{{"terraform/node_pools.tf", "# The number of nodes in each zone", "$0 of the pool"}},
+		}, (*bench).change, errSurvived, nil,
+	},
+	{
+		mutant{
+			name: "a title", folder: "batch-platform", by: "check",
+			edits: []edit{{"emit/monitoring/panels.go", `newPanel\("Requested quota"`, `newPanel("Requests"`}},
+		}, (*bench).compileMistake, errSurvived, nil,
+	},
+	{
+		mutant{
+			name: "a team's label", folder: "kai-departments", by: "kai",
+			edits: []edit{{"kubernetes/teams/*.yaml", `^    team: .*`, "$0-"}},
+		}, (*bench).change, errSurvived, nil,
+	},
+	{
+		mutant{
+			name: "another place", folder: "batch-platform", by: "check", says: "kueue_cohort_quota",
+			edits: []edit{
+				{"dashboards/cloud-monitoring/admin.json", "kueue_cluster_queue_nominal_quota", "kueue_quota"},
+			},
+		}, (*bench).change, errElse, nil,
+	},
+	{
+		mutant{
+			name: "in no place", folder: "batch-platform", by: "check",
+			edits: []edit{{"terraform/*.tf", "the moon", "the sun"}},
+		}, (*bench).change, errPlace, nil,
+	},
+	{
+		mutant{
+			name: "in no file", folder: "batch-platform", by: "check",
+			edits: []edit{{"moon/*.tf", "a", "b"}},
+		}, (*bench).change, errPlace, nil,
+	},
+	{
+		mutant{
+			name: "in no place of the source", folder: "batch-platform", by: "check",
+			edits: []edit{{"emit/monitoring/panels.go", "the moon", "the sun"}},
+		}, (*bench).compileMistake, errPlace, nil,
+	},
+}
+
 // TestHarmless checks that a change that breaks nothing is not noticed, so that
 // TestMutants and TestMistakes can fail.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
-	patient := []string{"-patience=5m", "-most-waits=4"} // because every state is reached
-	for _, test := range []struct {
-		mutant
-		lay  layer
-		want error
-		more []string // arguments of the tool
-	}{
-		{
-			mutant{
-				name: "a description", folder: "tpu-training", by: "cluster",
-				edits: []edit{{"kubernetes/priority-classes.yaml", `^description: .*`, "$0."}},
-			}, (*bench).change, errSurvived, patient,
-		},
-		{
-			mutant{
-				name: "a comment", folder: "batch-platform", by: "plan",
-				edits: []edit{{"emit/terraform/node_pools.go", "No nodes until the reservation", "$0 exists"}},
-			}, (*bench).compileMistake, errSame, nil,
-		},
-		{
-			mutant{
-				name: "a longer comment", folder: "batch-platform", by: "plan",
-				edits: []edit{{"terraform/node_pools.tf", "# The number of nodes in each zone", "$0 of the pool"}},
-			}, (*bench).change, errSurvived, nil,
-		},
-		{
-			mutant{
-				name: "a title", folder: "batch-platform", by: "check",
-				edits: []edit{{"emit/monitoring/panels.go", `Title: "Requested quota"`, `Title: "Requests"`}},
-			}, (*bench).compileMistake, errSurvived, nil,
-		},
-		{
-			mutant{
-				name: "a team's label", folder: "kai-departments", by: "kai",
-				edits: []edit{{"kubernetes/teams/*.yaml", `^    team: .*`, "$0-"}},
-			}, (*bench).change, errSurvived, nil,
-		},
-		{
-			mutant{
-				name: "another place", folder: "batch-platform", by: "check", says: "kueue_cohort_quota",
-				edits: []edit{
-					{"dashboards/cloud-monitoring/admin.json", "kueue_cluster_queue_nominal_quota", "kueue_quota"},
-				},
-			}, (*bench).change, errElse, nil,
-		},
-		{
-			mutant{
-				name: "in no place", folder: "batch-platform", by: "check",
-				edits: []edit{{"terraform/*.tf", "the moon", "the sun"}},
-			}, (*bench).change, errPlace, nil,
-		},
-		{
-			mutant{
-				name: "in no file", folder: "batch-platform", by: "check",
-				edits: []edit{{"moon/*.tf", "a", "b"}},
-			}, (*bench).change, errPlace, nil,
-		},
-		{
-			mutant{
-				name: "in no place of the source", folder: "batch-platform", by: "check",
-				edits: []edit{{"emit/monitoring/panels.go", "the moon", "the sun"}},
-			}, (*bench).compileMistake, errPlace, nil,
-		},
-	} {
+	for _, test := range harmless {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			err := shared.hold(t, test.mutant, test.lay, test.more...)

@@ -3,6 +3,7 @@ package mutants_test
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -701,6 +702,20 @@ func TestPlaces(t *testing.T) {
 	for _, m := range mistakes {
 		for _, e := range m.edits {
 			if _, err := e.apply(shared.root, t.TempDir()); err != nil {
+				t.Errorf("%s: %v", m.name, err)
+			}
+		}
+	}
+	for _, m := range harmless {
+		for _, e := range m.edits {
+			from, err := shared.root, error(nil)
+			if !strings.HasPrefix(e.files, "emit/") {
+				from, err = shared.folders[m.folder]()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.apply(from, t.TempDir()); (err == nil) == errors.Is(m.want, errPlace) {
 				t.Errorf("%s: %v", m.name, err)
 			}
 		}
