@@ -17,7 +17,7 @@ func TestEveryCodeHasAText(t *testing.T) {
 		listed = append(listed, c.ID)
 	}
 	if d := cmp.Diff(listed, explain.Codes()); d != "" {
-		t.Errorf("codes without a text (-) and texts without a code (+):\n%s", d)
+		t.Errorf("codes without compiler/explain/CODE.txtar (-) and texts without a code (+):\n%s", d)
 	}
 }
 

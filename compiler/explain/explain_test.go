@@ -70,7 +70,7 @@ func TestAcceptedExamples(t *testing.T) {
 	for _, code := range explain.Codes() {
 		text := lookupText(t, code)
 		if can[code] != (text.Accepted != "") {
-			t.Errorf("%s can be accepted: %v, and its text shows how: %v", code, can[code], !can[code])
+			t.Errorf("%s can be accepted: %v, and its text has accepted.cue: %v", code, can[code], !can[code])
 		}
 		if text.Accepted == "" {
 			continue

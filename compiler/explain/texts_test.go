@@ -107,7 +107,7 @@ func TestProse(t *testing.T) {
 		}
 		for _, s := range text.Sources {
 			if !slices.ContainsFunc(authorities, func(a string) bool { return strings.HasPrefix(s, a) }) {
-				t.Errorf("%s: unknown source %q", code, s)
+				t.Errorf("%s: source %q begins with none of authorities, which this file lists", code, s)
 			}
 		}
 		for _, other := range regexp.MustCompile(`\b[EWN][0-9]{4}\b`).FindAllString(text.Why, -1) {
