@@ -399,7 +399,7 @@ func TestSummaryIsComplete(t *testing.T) {
 	checkSilent(derivedFields, false)
 	checkSilent(partlyDerived, true)
 	for path, plan := range silent {
-		t.Errorf("%s: no fact tells a change of %s", plan, path)
+		t.Errorf("%s: no fact of this package tells a change of %s", plan, path)
 	}
 }
 
