@@ -35,7 +35,7 @@ func TestNoCohorts(t *testing.T) {
 		}
 	}
 	many := []string{"cohort", "Cohort", "borrow", "lends its"}
-	few := []string{"other teams in its cohort", "other teams in your cohort"}
+	few := []string{"other teams in its cohort", "another team in your cohort"}
 	for name, c := range map[string]struct {
 		platform func() *ir.Platform
 		lacks    []string
@@ -87,7 +87,7 @@ func TestNoCohorts(t *testing.T) {
 	got := renderPages(t, newPlatform(2))
 	wantTexts(t, got, map[string][]string{
 		readmePage:    {"to the other teams in its cohort", "kubectl delete cohorts COHORT", "| Team | Cohort |"},
-		usingPage:     {"other teams in your cohort"},
+		usingPage:     {"another team in your cohort"},
 		referencePage: {"lends its unused guarantee to the cohort", "flavors, cohorts, teams"},
 	})
 }

@@ -331,11 +331,10 @@ func TestSharedTier(t *testing.T) {
 			"`dws` of `team-000`, `team-001` |\n",
 			"    queue_cq_dws[\"tier dws<br>cq-dws<br>h100: 8 GPUs<br>l4-spot: 16 GPUs, may borrow all\"]\n",
 			"  queue_cq_dws --> flavor_h100\n", "  queue_cq_dws & queue_cq_team_000",
-			"every team's LocalQueue and ClusterQueue, or one ClusterQueue (`cq-TIER`) if teams share the tier.\n",
-			"The build deletes a removed tier's PriorityClasses, and no other Kubernetes object",
+			"Of the objects that you removed, the build deletes only a tier's PriorityClasses.",
 		},
 		usingPage: {
-			"| `tune` | `team-000`, `team-001` | Job | `dws`: `high` | `h100` | 1 |\n",
+			"| `tune` | `team-000`, `team-001` | Job | `dws` | `high` | `h100` | 1 |\n",
 			"| `dws` | `l4-spot` | `g2-standard-24`, 2 `nvidia-l4` | Spot |\n",
 			"`tune`: before you submit it, an administrator creates the Secret `hub` in your namespace",
 			"all of your team's workloads. First an administrator creates `hub` ([Create the " +
@@ -460,7 +459,7 @@ func TestOptions(t *testing.T) {
 		want markdown.Markup
 	}{
 		{ir.Capacity{Option: ir.OnDemand}, "on demand"},
-		{ir.Capacity{Option: ir.Spot, Compact: true}, "Spot, close together"},
+		{ir.Capacity{Option: ir.Spot, Compact: true}, "Spot, compact placement"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Create: true}},
 			"reservation `r`, created by the build"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}},
@@ -644,7 +643,7 @@ func TestJobByHand(t *testing.T) {
 		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`",
 		"in `resources.requests`; for `nvidia.com/gpu`, set the same value in `resources.limits`\n",
 		"`serviceAccountName: team-000-ksa`",
-		"in compact placement (`l4-spot`)", "as in [`workloads/team-000/low-priority-2.yaml`]",
+		"A job on `l4-spot` requires its own placement group", "see [`workloads/team-000/low-priority-2.yaml`]",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("USING.md lacks %q", want)
@@ -710,7 +709,7 @@ func TestQuotaOfSharedTiers(t *testing.T) {
 // TestAccountsOfTeams holds that each team that asks for one has a Google service account
 // of its own, and that a build with a bucket of the caller says what it leaves out.
 func TestAccountsOfTeams(t *testing.T) {
-	const after = "This command does not let the teams' jobs act as the teams' Google service accounts."
+	const after = "`gcloud builds submit` does not grant the teams' jobs their Google service accounts."
 	p := newPlatform(2)
 	wantTexts(t, renderPages(t, p), map[string][]string{referencePage: {
 		"The blueprint gives teams `team-000`, `team-001` a separate Google service account each.", after,
@@ -1064,7 +1063,7 @@ func TestKAI(t *testing.T) {
 	wantTexts(t, renderPages(t, kaiPlatform(2)), map[string][]string{
 		readmePage: {"KAI Scheduler 0.17.0 starts them"},
 		usingPage: {
-			"| `gpu` | `build` | 100 | never, so these jobs cannot exceed their team's guarantee |",
+			"| `gpu` | `build` | 100 | never, so these jobs cannot exceed the team's guarantee |",
 			"`kai.scheduler/queue: team-000`", "`schedulerName: kai-scheduler`",
 			"      schedulerName: kai-scheduler\n",
 		},

@@ -30,9 +30,9 @@ func TestEviction(t *testing.T) {
 			lp: ir.Preemption{ToReclaim: ir.PreemptAny}, hp: ir.Preemption{ToReclaim: ir.PreemptAny},
 			want: []string{
 				"| `lp` | " + inOrder + reclaim +
-					" | while it uses borrowed quota, `hp`, `lp` jobs | when a job needs it |\n",
-				"| `hp` | " + inOrder + reclaim + " | no job | when a job needs it |\n",
-				"If that is not enough, it evicts other jobs.",
+					" | while it uses borrowed quota, `hp`, `lp` jobs | Kueue evicts the borrowing jobs |\n",
+				"| `hp` | " + inOrder + reclaim + " | no job | Kueue evicts the borrowing jobs |\n",
+				"If that is not enough, `lp` and `hp` jobs evict other jobs, as the table shows.",
 			},
 		},
 		{
@@ -40,8 +40,8 @@ func TestEviction(t *testing.T) {
 			lp: ir.Preemption{InQueue: ir.PreemptLowerPriority, ToReclaim: ir.PreemptLowerPriority},
 			hp: ir.Preemption{InQueue: ir.PreemptLowerPriority, ToReclaim: ir.PreemptLowerPriority},
 			want: []string{
-				"| `lp` | " + inOrder + "no job | " + byHP + " | when the jobs that borrow it end |\n",
-				"| `hp` | " + inOrder + reclaim + lower + " | no job | when a job needs it |\n",
+				"| `lp` | " + inOrder + "no job | " + byHP + " | when the borrowing jobs end |\n",
+				"| `hp` | " + inOrder + reclaim + lower + " | no job | Kueue evicts the borrowing jobs |\n",
 			},
 		},
 		{
@@ -49,9 +49,9 @@ func TestEviction(t *testing.T) {
 			hp: ir.Preemption{ToReclaim: ir.PreemptLowerPriority, ToBorrow: ir.PreemptLowerPriority},
 			want: []string{
 				"| `lp` | " + inOrder + "in its queue, newer jobs | in its queue, older jobs; " + byHP +
-					" | when the jobs that borrow it end |\n",
+					" | when the borrowing jobs end |\n",
 				"| `hp` | " + inOrder + reclaim + lower + "; to borrow, `lp` jobs that borrow" + lower +
-					" | no job | from lower-priority jobs when a job needs it; from other jobs when they end |\n",
+					" | no job | Kueue evicts borrowing jobs with a lower priority; others must end first |\n",
 			},
 		},
 		{
@@ -59,7 +59,7 @@ func TestEviction(t *testing.T) {
 			want: []string{
 				"| `lp` | " + inOrder + "no job | no job |\n",
 				"| `hp` | " + inOrder + "no job | no job |\n",
-				"to start pods with `hp`. It does not know the quota.",
+				"to start pods with `hp`, even if the evicted job is within its guarantee",
 			},
 		},
 	} {
@@ -84,7 +84,7 @@ func TestEviction(t *testing.T) {
 					t.Errorf("USING.md lacks %q", want)
 				}
 			}
-			if said := strings.Contains(got, "it evicts other jobs"); said != (c.name != "no cohorts") {
+			if said := strings.Contains(got, "evict other jobs, as the table shows"); said != (c.name != "no cohorts") {
 				t.Errorf("USING.md says when a job evicts: %v", said)
 			}
 		})

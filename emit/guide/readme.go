@@ -113,6 +113,23 @@ func (v view) OwnOnly() string {
 	return " -l " + v.PartOf()
 }
 
+// ClassesNeverEvicted returns the names of the PriorityClasses whose jobs are never evicted.
+func (v view) ClassesNeverEvicted() []string { return v.classNames(true) }
+
+// ClassesEvicted returns the names of the other PriorityClasses.
+func (v view) ClassesEvicted() []string { return v.classNames(false) }
+
+// classNames returns the names of the PriorityClasses whose jobs are never evicted, or of
+// the others.
+func (v view) classNames(never bool) (names []string) {
+	for _, c := range v.PriorityClasses {
+		if v.NonPreemptible(c.Name) == never {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // NamesClasses reports whether the name of some PriorityClass differs from the name of its
 // tier. The names differ if a tier has several PriorityClasses.
 func (v view) NamesClasses() bool {

@@ -26,18 +26,19 @@ const functionsFile = "stand-ins.sh"
 // standIns returns the programs that the test replaces, with the reason.
 func standIns() map[string]string {
 	return map[string]string{
-		"crane":     "needs the network and a registry",
-		"curl":      "needs the network",
-		"docker":    "needs a daemon and the network",
-		"gcloud":    "needs Google Cloud",
-		"gcluster":  "needs Google Cloud",
-		"git":       "needs the network",
-		"helm":      "needs a cluster and the network; conformance/kai renders the chart",
-		"kubectl":   "needs a cluster; conformance/cluster runs the commands of USING.md on one",
-		"make":      "builds a program that git would download",
-		"sha256sum": "checks a file that curl would download",
-		"sleep":     "waits for Google Cloud",
-		"terraform": "needs Google Cloud; conformance/terraform plans with it",
+		"batchwright": "needs the blueprint, which is not in the folder; golden/cli runs its commands",
+		"crane":       "needs the network and a registry",
+		"curl":        "needs the network",
+		"docker":      "needs a daemon and the network",
+		"gcloud":      "needs Google Cloud",
+		"gcluster":    "needs Google Cloud",
+		"git":         "needs the network",
+		"helm":        "needs a cluster and the network; conformance/kai renders the chart",
+		"kubectl":     "needs a cluster; conformance/cluster runs the commands of USING.md on one",
+		"make":        "builds a program that git would download",
+		"sha256sum":   "checks a file that curl would download",
+		"sleep":       "waits for Google Cloud",
+		"terraform":   "needs Google Cloud; conformance/terraform plans with it",
 	}
 }
 
@@ -45,9 +46,10 @@ func standIns() map[string]string {
 // with the reason. The test does not run them.
 func commandMentions() map[string]string {
 	return map[string]string{
-		"gcluster destroy": "the sentence says what it leaves; the block below has the whole command",
-		"kubectl exec":     "the sentence says who may not use it",
-		"kubectl logs":     "the sentence says until when it works; the blocks have whole commands",
+		"gcloud builds submit": "the sentence says what it leaves out; the block above has the whole command",
+		"gcluster destroy":     "the sentence says what it leaves; the block below has the whole command",
+		"kubectl exec":         "the sentence says who may not use it",
+		"kubectl logs":         "the sentence says until when it works; the blocks have whole commands",
 	}
 }
 

@@ -25,7 +25,7 @@ func TestTakeOverCommands(t *testing.T) {
 			}
 		}
 	}
-	if commands != 3 {
+	if commands != 4 {
 		t.Errorf("%d commands", commands)
 	}
 }
