@@ -437,8 +437,8 @@ func shortFunctions() []string {
 	return []string{
 		"list.Avg", "list.Contains", "list.Drop", "list.IsSorted", "list.IsSortedStrings", "list.MatchN", "list.Max",
 		"list.MaxItems", "list.Min", "list.MinItems", "list.Reverse", "list.Slice", "list.Sort", "list.SortStable",
-		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems", "path.Base", "path.Clean", "path.Dir", "path.Ext",
-		"path.IsAbs", "path.Match", "path.Split", "regexp.Match", "regexp.Valid",
+		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems",
+		"path.Base", "path.Clean", "path.Dir", "path.Ext", "path.IsAbs", "path.Match", "path.Split", "regexp.Match", "regexp.Valid",
 		"strings.ByteAt",
 		"strings.ByteSlice", "strings.Compare", "strings.Contains", "strings.ContainsAny", "strings.Count",
 		"strings.Fields",
