@@ -150,9 +150,8 @@ func (c Capacity) Pools() []string {
 // Sliced reports whether the capacity consists of multi-host TPU slices.
 func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Slice.Hosts > 1 }
 
-// TakesSlices reports whether a tier of the team has quota of multi-host TPU slices, for this
-// team or another one.
-func (p *Platform) TakesSlices(t Team) bool {
+// SlicedTiers returns the names of the tiers in which a team has quota of multi-host TPU slices.
+func (p *Platform) SlicedTiers() map[string]bool {
 	sliced := map[string]bool{} // names of capacities
 	for _, c := range p.Capacities {
 		sliced[c.Name] = c.Sliced()
@@ -165,7 +164,7 @@ func (p *Platform) TakesSlices(t Team) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(t.Queues, func(q Queue) bool { return tiers[q.Tier] })
+	return tiers
 }
 
 // SlicesOff reports whether the capacity has no TPU slices for now, because the

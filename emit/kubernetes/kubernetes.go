@@ -113,8 +113,9 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		return nil, err
 	}
 	lent := p.Lent()
+	sliced := p.SlicedTiers()
 	teams, err := teamFiles(p, func(t ir.Team) []any {
-		objects := append(teamObjects(p, lent, t, onTheNode[t.Name]), scheduler.team(p, t)...)
+		objects := append(teamObjects(p, lent, sliced, t, onTheNode[t.Name]), scheduler.team(p, t)...)
 		annotate(objects)
 		return objects
 	})

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,9 +99,9 @@ func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissi
 
 // affinityQuota returns the quota that refuses pods with affinity to pods of other
 // namespaces, behind the policy jobsBlockNobody. It returns nil for a team whose jobs can
-// have TPU slices for themselves: their pods get such terms.
-func affinityQuota(p *ir.Platform, t ir.Team) *corev1.ResourceQuota {
-	if p.TakesSlices(t) {
+// have TPU slices for themselves, in the tiers sliced: their pods get such terms.
+func affinityQuota(p *ir.Platform, sliced map[string]bool, t ir.Team) *corev1.ResourceQuota {
+	if slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return sliced[q.Tier] }) {
 		return nil
 	}
 	return &corev1.ResourceQuota{

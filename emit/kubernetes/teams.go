@@ -40,9 +40,9 @@ const (
 // of objects, service account, and the binding of the team's members. A team without members has a
 // binding of nobody: if the binding were left out, the members that a team had before
 // would keep their access, because a build deletes no objects.
-func teamObjects(p *ir.Platform, lent ir.Lent, t ir.Team, onTheNode bool) []any {
+func teamObjects(p *ir.Platform, lent ir.Lent, sliced map[string]bool, t ir.Team, onTheNode bool) []any {
 	objects := []any{teamNamespace(p, lent, t, onTheNode), networkPolicy(p, t), teamQuota(p, lent, t)}
-	if quota := affinityQuota(p, t); quota != nil {
+	if quota := affinityQuota(p, sliced, t); quota != nil {
 		objects = append(objects, quota)
 	}
 	return append(objects, serviceAccount(p, t), submitterBinding(p, t))
