@@ -28,7 +28,7 @@ func findRows(file, field, value string) string {
 	return file[start:end]
 }
 
-// decodeRows decodes rows, such as those of findRows.
+// decodeRows decodes the rows that findRows returns, or others like them.
 func decodeRows[T any](rows string) []T {
 	var out []T
 	for row := range strings.Lines(rows) {

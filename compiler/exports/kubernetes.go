@@ -71,7 +71,7 @@ func (r *reader) readKubernetes(doc *document, n *yaml.Node, kind, apiVersion st
 		r.add(codeSyntax, doc.span(n), "the "+o.Kind+" has no name", exportAgain)
 		return
 	}
-	if r.purpose == Import || group == KueueGroup { // objects of others may contain templates
+	if r.purpose == Import || group == KueueGroup { // other objects can contain templates
 		places := placeholders(nil, child(child(n, "metadata"), "name"))
 		places = placeholders(places, child(child(n, "metadata"), "namespace"))
 		for i := 0; i+1 < len(n.Content); i += 2 {

@@ -106,7 +106,7 @@ func (r *reader) reportUnknown(o *Object, path string) {
 	o.Unknown = append(o.Unknown, Unknown{strings.TrimPrefix(path, "spec."), consequence})
 }
 
-// upgrade changes the fields of v1beta1 to those of v1beta2. Source: Kueue 0.19,
+// upgrade converts v1beta1 fields to v1beta2. Source: Kueue 0.19,
 // apis/kueue/v1beta1, the files *_conversion.go.
 func upgrade(kind string, object map[string]any) {
 	spec, _ := object["spec"].(map[string]any)

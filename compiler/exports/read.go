@@ -59,7 +59,7 @@ func (r *reader) readFile(f File) {
 	for _, root := range doc.roots {
 		r.readRoot(doc, root)
 	}
-	if n := len(doc.placeholders); n > 0 { // whoever fills in one value fills in all
+	if n := len(doc.placeholders); n > 0 { // one finding for all placeholders
 		first := doc.placeholders[0]
 		r.add(codeSyntax, doc.span(first), fmt.Sprintf("the file is a template with %s: the first is %q",
 			words.Count(n, "placeholder"), words.Truncate(words.OneLine(first.Value), 60)), fillInTemplate)

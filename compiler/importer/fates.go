@@ -145,7 +145,7 @@ func isUnset(value, unset any) bool {
 	return true
 }
 
-// Modules of Cluster Toolkit whose settings the importer reads, beside those of package
+// Cluster Toolkit modules whose settings the importer reads, in addition to those in package
 // exports.
 const (
 	moduleNetwork   = "vpc"

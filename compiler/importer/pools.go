@@ -110,7 +110,7 @@ func driverOf(version string) string {
 	return ""
 }
 
-// poolFate is what becomes of a setting of a node pool.
+// poolFate says what the import does with a node pool setting.
 type poolFate struct {
 	fate
 	argument string // of Terraform, "" for none
