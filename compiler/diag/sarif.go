@@ -34,8 +34,30 @@ type SARIFOptions struct {
 // Sources: OASIS, SARIF version 2.1.0 plus errata 01; for GitHub's interpretation,
 // GitHub documentation, "SARIF support for code scanning".
 func WriteSARIF(w io.Writer, l *List, opt SARIFOptions) error {
+	return opt.writeLog(w, baseline{"", l})
+}
+
+// WriteSARIFDelta renders the findings that a change brings as WriteSARIF does. The
+// baselineState of a result is "new" or, for a changed finding, "updated". The log has
+// no results for findings that are gone or did not change: GitHub ignores
+// baselineState, and would show these results as alerts of the change.
+//
+// Sources: SARIF version 2.1.0, 3.27.24 "baselineState property"; GitHub documentation,
+// "SARIF support for code scanning", "Supported SARIF output file properties".
+func WriteSARIFDelta(w io.Writer, d Delta, opt SARIFOptions) error {
+	return opt.writeLog(w, baseline{"new", d.New}, baseline{"updated", d.Changed})
+}
+
+// baseline is a list of findings with the same baselineState, "" if they are not
+// compared.
+type baseline struct {
+	state    string
+	findings *List
+}
+
+func (opt SARIFOptions) writeLog(w io.Writer, parts ...baseline) error {
 	var buf bytes.Buffer
-	if err := console.EncodeJSON(&buf, opt.buildLog(l), "  "); err != nil {
+	if err := console.EncodeJSON(&buf, opt.buildLog(parts), "  "); err != nil {
 		return err
 	}
 	_, err := w.Write(buf.Bytes())
@@ -99,6 +121,7 @@ type (
 		RuleID       string             `json:"ruleId,omitempty"`
 		RuleIndex    *int               `json:"ruleIndex,omitempty"`
 		Level        string             `json:"level"`
+		Baseline     string             `json:"baselineState,omitempty"` // set on all results or on none
 		Message      sarifText          `json:"message"`
 		Locations    []sarifLocation    `json:"locations"`
 		Related      []sarifLocation    `json:"relatedLocations,omitempty"`
@@ -149,7 +172,7 @@ type (
 	}
 )
 
-func (opt SARIFOptions) buildLog(l *List) sarifLog {
+func (opt SARIFOptions) buildLog(parts []baseline) sarifLog {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{Name: opt.Tool, Rules: []sarifRule{}}},
 		SourceRoots: map[string]sarifArtifact{
@@ -164,16 +187,19 @@ func (opt SARIFOptions) buildLog(l *List) sarifLog {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, opt.describeRule(c))
 	}
 	seen := map[string]int{}
-	for _, f := range l.grouped() {
-		r := f.toSARIF()
-		if i, ok := index[f.Code]; ok {
-			r.RuleIndex = &i
+	for _, part := range parts {
+		for _, f := range part.findings.grouped() {
+			r := f.toSARIF()
+			r.Baseline = part.state
+			if i, ok := index[f.Code]; ok {
+				r.RuleIndex = &i
+			}
+			// Equal fingerprints are numbered: 1, 2, ...
+			key := f.fingerprint()
+			seen[key]++
+			r.Fingerprints = map[string]string{fingerprint: fmt.Sprintf("%s:%d", key, seen[key])}
+			run.Results = append(run.Results, r)
 		}
-		// Equal fingerprints are numbered: 1, 2, ...
-		key := f.fingerprint()
-		seen[key]++
-		r.Fingerprints = map[string]string{fingerprint: fmt.Sprintf("%s:%d", key, seen[key])}
-		run.Results = append(run.Results, r)
 	}
 	return sarifLog{Schema: sarifSchema, Version: sarifVersion, Runs: []sarifRun{run}}
 }

@@ -398,3 +398,30 @@ func TestWriteSARIFHostile(t *testing.T) {
 		t.Errorf("got %q, want %q", got[0].Suppressions[0].Justification, want)
 	}
 }
+
+// TestWriteSARIFDelta: every result of a comparison has a state, and what is gone is not
+// in the log.
+func TestWriteSARIFDelta(t *testing.T) {
+	delta := Compare(
+		listOf("a.cue", 0, `capacity.a|"a" has 4 nodes`, `capacity.b|"b" has 4 nodes`, `capacity.c|"c" has 4 nodes`),
+		listOf("a.cue", 5, `capacity.a|"a" has 8 nodes`, `capacity.b|"b" has 4 nodes`, `capacity.d|"d" has 4 nodes`,
+			`capacity.e|"e" has 4 nodes|later`))
+	var b strings.Builder
+	if err := WriteSARIFDelta(&b, delta, SARIFOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var log sarifLog
+	if err := json.Unmarshal([]byte(b.String()), &log); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range log.Runs[0].Results {
+		got = append(got, fmt.Sprintf("%s %s %s %d", r.Baseline, r.Level, r.Message.Text, len(r.Suppressions)))
+	}
+	want := []string{
+		`new warning "d" has 4 nodes. 0`, `new note "e" has 4 nodes. 1`, `updated warning "a" has 8 nodes. 0`,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}

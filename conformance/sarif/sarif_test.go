@@ -1,4 +1,4 @@
-// Package sarif_test checks the logs of "batchwright vet --format sarif" against
+// Package sarif_test checks the logs of vet and diff with "--format sarif" against
 // SARIF's own schema and against the types of a module that reads SARIF.
 package sarif_test
 
@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,9 +56,53 @@ func TestLogs(t *testing.T) {
 			}
 		})
 	}
+	t.Run("change", func(t *testing.T) {
+		if got := check(t, schema, change(t, bin)); !slices.Equal(got, []string{"W0203", "W0614"}) {
+			t.Errorf("the results are of %v", got)
+		}
+	})
 	if len(rules) < 140 {
 		t.Errorf("only %d rules found anything: %v", len(rules), rules)
 	}
+}
+
+// change returns the log of a change to a blueprint. It adds a capacity that no tier
+// uses, and changes the number of idle nodes.
+func change(t *testing.T, bin string) []byte {
+	t.Helper()
+	const blueprint = `{"name": "small", "project": "my-project", "region": "us-central1", "zones": ["us-central1-a"],
+		"hardware": {"l4": {"machine": "g2-standard-24"}},
+		"capacity": {"some": {"hardware": "l4", "consumption": {"onDemand": {}}, "minNodes": 4, "maxNodes": 4}},
+		"tiers": {"batch": {"priority": 10, "default": true, "capacity": ["some"]}},
+		"teams": {"vision": {"quota": {"batch": {"some": {"accelerators": 2}}}}}}`
+	changed := strings.NewReplacer(`: 4`, `: 8`, `"capacity": {"some"`, `"capacity":
+		{"more": {"hardware": "l4", "consumption": {"onDemand": {}}, "maxNodes": 4}, "some"`).Replace(blueprint)
+	repository := t.TempDir()
+	dir := filepath.Join(repository, "a:b c%20#?ä")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := func(name string, args ...string) []byte {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil && name != bin {
+			t.Fatal(err)
+		}
+		return out
+	}
+	file := filepath.Join(dir, "platform.json")
+	for _, content := range []string{blueprint, changed} {
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if content == blueprint {
+			run("git", "init", "-q", repository)
+			run("git", "add", ".")
+			run("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "base")
+		}
+	}
+	return run(bin, "diff", "--format", "sarif", "--base", "HEAD", "platform.json")
 }
 
 // vet returns the log of a case.
