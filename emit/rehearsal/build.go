@@ -45,7 +45,7 @@ func OfDemonstration(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 // ofPlatform returns a scenario of the platform in which nobody submits a job. It has
 // neither a name nor an end.
 func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
-	objects, err := clusterObjects(p, tree)
+	objects, err := Objects(p, tree)
 	if err != nil {
 		return nil, err
 	}

@@ -50,9 +50,9 @@ type object struct {
 	text json.RawMessage
 }
 
-// clusterObjects returns the objects of the scheduler, without those that its engine does
-// not need.
-func clusterObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
+// Objects returns what Scenario.Objects holds for a platform: the scheduler's objects that its
+// engine needs. tree is the platform's deploy folder, as package folder builds it.
+func Objects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 	return ir.Choose(p.Scheduler, kueueObjects, kaiObjects)(p, tree)
 }
 

@@ -30,6 +30,9 @@ type Scenario struct {
 	// keep is omitted.
 	Limits []Limit `json:"limits,omitempty"`
 	Holds  []Hold  `json:"holds,omitempty"`
+	// Changes are the changes of Objects, by time. A scenario with changes has no holds. Only
+	// the engine of Kueue plays changes.
+	Changes []Change `json:"changes,omitempty"`
 	// Looks are the times at which the engine records the State, ascending. A look sees
 	// everything that has happened at its time.
 	Looks []int64 `json:"looks,omitempty"`
@@ -53,6 +56,16 @@ type Hold struct {
 	To            int64    `json:"to,omitempty"` // 0 means until the end
 	// Drain reports whether the jobs that have quota are evicted.
 	Drain bool `json:"drain,omitempty"`
+}
+
+// Change is a change of the platform while its jobs run: the scheduler sees the new objects
+// at one moment. What a job requests stays as its Template says.
+type Change struct {
+	At int64 `json:"at"`
+	// Objects are all objects of the platform from then on. The platform's other objects are
+	// deleted, and the jobs of a Namespace with it. The scheduler's configuration, which it
+	// reads when it starts, must be the same as before.
+	Objects []json.RawMessage `json:"objects"`
 }
 
 // Scheduler is a release of a scheduler.

@@ -9,6 +9,7 @@ import (
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/batchwright/batchwright/rehearse/world"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -25,6 +26,7 @@ import (
 type job struct {
 	stage.Job
 	template *template
+	queue    string // ClusterQueue: the latest that gave quota, or that of the template
 	key      types.NamespacedName
 	admitted bool // quota and all checks
 	run      *run // nil without quota
@@ -42,13 +44,24 @@ func (r *run) record() *rehearsal.Run { return r.job.Work.Run() }
 
 // submit creates the job's Workload.
 func (p *play) submit(j *job) error {
+	if j.template.workload == nil {
+		err := j.template.construct()
+		if len(p.part.changes) > 0 && apierrors.IsNotFound(err) {
+			// Kueue makes no Workload of a job whose PriorityClass is gone.
+			j.Submitted, j.Waits = true, "the job's PriorityClass does not exist"
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 	wl := j.template.workloadOf(j.Job.Job, j.Number, p.part.total, p.start, p.part.ReversedTies)
 	j.key = client.ObjectKeyFromObject(wl)
 	if other, ok := p.byKey[j.key]; ok && !other.Ended {
 		return fmt.Errorf("two jobs have the name %s at the same time", j.key)
 	}
 	p.byKey[j.key], p.byUID[wl.UID] = j, j
-	j.Submitted = true
+	j.Submitted, j.queue = true, j.template.queue
 	return j.template.world.Submit(wl)
 }
 
@@ -118,7 +131,7 @@ func (p *play) Changed(before, after *kueue.Workload) error {
 // reserved notes a reservation of quota. If there are admission checks, it asks for nodes.
 func (p *play) reserved(j *job, wl *kueue.Workload) error {
 	r := &run{job: j}
-	j.run = r
+	j.run, j.queue = r, string(wl.Status.Admission.ClusterQueue)
 	var sets []rehearsal.PodSetFlavor
 	for _, a := range wl.Status.Admission.PodSetAssignments {
 		sets = append(sets, rehearsal.PodSetFlavor{

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	podresource "k8s.io/component-helpers/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -18,15 +20,37 @@ import (
 
 // template is a job as Kueue sees it.
 type template struct {
+	manifest rehearsal.Template
+	world    *world.World // of the ClusterQueue
+	queue    string       // ClusterQueue, "" if there is no such LocalQueue
+	// workload is nil until construct.
 	workload *kueue.Workload
-	queue    string                                  // ClusterQueue
-	world    *world.World                            // of the ClusterQueue
 	podSets  map[kueue.PodSetReference]stage.Amounts // requests of one pod
 }
 
-// newTemplate maps a manifest to a Workload with Kueue's own code.
-func newTemplate(w *world.World, t rehearsal.Template) (*template, error) {
-	generic, err := world.ReadJob(t.Object)
+// construct maps the manifest to a Workload with Kueue's own code.
+func (t *template) construct() error {
+	wl, err := workloadFrom(t.world, t.manifest.Object)
+	if err != nil {
+		return fmt.Errorf("workload %s of team %s: %w", t.manifest.Name, t.manifest.Team, err)
+	}
+	localQueue := &kueue.LocalQueue{}
+	key := types.NamespacedName{Namespace: wl.Namespace, Name: string(wl.Spec.QueueName)}
+	if err := t.world.Client().Get(t.world.Context(), key, localQueue); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	t.workload, t.queue = wl, string(localQueue.Spec.ClusterQueue)
+	t.podSets = map[kueue.PodSetReference]stage.Amounts{}
+	for _, set := range wl.Spec.PodSets {
+		t.podSets[set.Name] = stage.AmountsOf(podresource.PodRequests(&corev1.Pod{Spec: set.Template.Spec},
+			podresource.PodResourcesOptions{}))
+	}
+	return nil
+}
+
+// workloadFrom returns the Workload that Kueue makes of a manifest.
+func workloadFrom(w *world.World, manifest json.RawMessage) (*kueue.Workload, error) {
+	generic, err := world.ReadJob(manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -45,12 +69,7 @@ func newTemplate(w *world.World, t rehearsal.Template) (*template, error) {
 	}
 	wl.Spec.Active = new(true)
 	workload.AdjustResources(w.Context(), w.Client(), wl)
-	out := &template{workload: wl, world: w, podSets: map[kueue.PodSetReference]stage.Amounts{}}
-	for _, set := range wl.Spec.PodSets {
-		out.podSets[set.Name] = stage.AmountsOf(podresource.PodRequests(&corev1.Pod{Spec: set.Template.Spec},
-			podresource.PodResourcesOptions{}))
-	}
-	return out, nil
+	return wl, nil
 }
 
 // workloadOf returns the Workload of a job. Its creation time and its UID decide the order

@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -19,14 +21,47 @@ import (
 type part struct {
 	*rehearsal.Scenario                  // of the part: its own templates, jobs, pools and holds
 	clusters            []*world.Cluster // one for each root of cohorts
+	changes             []*world.Cluster // what each of the scenario's Changes makes of the only cluster
 	queues              []string         // ClusterQueues of the templates
 	numbers             []int            // of the jobs in the whole scenario, which has total jobs
 	total               int
 }
 
-// split splits a scenario into parts, in the order of their first ClusterQueue. The error is
-// for the user.
-func split(s *rehearsal.Scenario, cluster *world.Cluster) ([]*part, error) {
+// readChanges returns what each change of a scenario makes of the cluster. The error is for
+// the user.
+func readChanges(s *rehearsal.Scenario, cluster *world.Cluster) ([]*world.Cluster, error) {
+	if len(s.Changes) > 0 && len(s.Holds) > 0 {
+		return nil, errors.New("a rehearsal with changes cannot stop ClusterQueues")
+	}
+	var out []*world.Cluster
+	for _, change := range s.Changes {
+		to, err := world.ReadCluster(change.Objects)
+		if err != nil {
+			return nil, fmt.Errorf("change after %d seconds: %w", change.At, err)
+		}
+		if !reflect.DeepEqual(cluster.Configuration, to.Configuration) {
+			return nil, fmt.Errorf("change after %d seconds: a rehearsal cannot play another configuration of Kueue",
+				change.At)
+		}
+		out = append(out, to)
+	}
+	return out, nil
+}
+
+// split splits a scenario into parts, in the order of their first ClusterQueue. A scenario
+// with changes is one part, because a change can join what was apart. The error is for the
+// user.
+func split(s *rehearsal.Scenario, cluster *world.Cluster, changes []*world.Cluster) ([]*part, error) {
+	if len(changes) > 0 {
+		p := &part{
+			Scenario: s, clusters: []*world.Cluster{cluster}, changes: changes,
+			queues: make([]string, len(s.Templates)), total: len(s.Jobs),
+		}
+		for i := range s.Jobs {
+			p.numbers = append(p.numbers, i)
+		}
+		return []*part{p}, checkJobs(s)
+	}
 	roots, err := cluster.Split()
 	if err != nil {
 		return nil, err
@@ -136,16 +171,26 @@ func splitJobs(s *rehearsal.Scenario, cluster *world.Cluster, byQueue map[string
 		places[i] = place{p, len(p.Templates)}
 		p.Templates, p.queues = append(p.Templates, t), append(p.queues, queue)
 	}
+	if err := checkJobs(s); err != nil {
+		return err
+	}
 	for i, j := range s.Jobs {
-		if j.Template < 0 || j.Template >= len(places) {
+		to := places[j.Template]
+		j.Template = to.number
+		to.part.Jobs, to.part.numbers = append(to.part.Jobs, j), append(to.part.numbers, i)
+	}
+	return nil
+}
+
+// checkJobs returns an error if a job does not fit its template.
+func checkJobs(s *rehearsal.Scenario) error {
+	for _, j := range s.Jobs {
+		if j.Template < 0 || j.Template >= len(s.Templates) {
 			return fmt.Errorf("job %s: there is no template %d", j.Name, j.Template)
 		}
 		if n := s.Templates[j.Template].Pods; len(j.PodRuns) > 0 && len(j.PodRuns) != n {
 			return fmt.Errorf("job %s: it has %d pods, and run times for %d of them", j.Name, n, len(j.PodRuns))
 		}
-		to := places[j.Template]
-		j.Template = to.number
-		to.part.Jobs, to.part.numbers = append(to.part.Jobs, j), append(to.part.numbers, i)
 	}
 	return nil
 }
@@ -206,6 +251,9 @@ func looks(plays []*play) int {
 
 // mergeStates returns what all parts saw at one look.
 func mergeStates(cluster *world.Cluster, plays []*play, look int) rehearsal.State {
+	if len(plays[0].part.changes) > 0 { // the only part, with the queues of the moment
+		return plays[0].states[look]
+	}
 	state := rehearsal.State{At: plays[0].states[look].At, Pods: map[string]int{}}
 	queues := map[string]rehearsal.QueueState{}
 	for _, p := range plays {

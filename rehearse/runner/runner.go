@@ -38,7 +38,11 @@ func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", stage.ErrScenario, err)
 	}
-	parts, err := split(s, cluster)
+	changes, err := readChanges(s, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", stage.ErrScenario, err)
+	}
+	parts, err := split(s, cluster, changes)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", stage.ErrScenario, err)
 	}
@@ -135,11 +139,12 @@ func newPlay(in *part) (*play, error) {
 	}
 	p.readTimeout(in.clusters[0].Configuration)
 	for i, t := range in.Templates {
-		template, err := newTemplate(byQueue[in.queues[i]], t)
-		if err != nil {
-			return nil, fmt.Errorf("workload %s of team %s: %w", t.Name, t.Team, err)
+		template := &template{manifest: t, world: byQueue[in.queues[i]]}
+		if len(in.changes) > 0 {
+			template.world = p.worlds[0]
+		} else if err := template.construct(); err != nil {
+			return nil, err
 		}
-		template.queue = in.queues[i]
 		p.templates = append(p.templates, template)
 	}
 	nodes, err := stage.NewNodes(in.Scenario, &p.agenda, p)
@@ -155,13 +160,15 @@ func newPlay(in *part) (*play, error) {
 	p.planJobs()
 	nodes.PlanLimits()
 	p.planHolds(byQueue)
+	p.planChanges()
 	return p, nil
 }
 
 // planJobs plans the submissions and deletions of jobs.
 func (p *play) planJobs() {
 	for i, in := range p.part.Jobs {
-		j := &job{Job: stage.NewJob(p.part.numbers[i], in), template: p.templates[in.Template]}
+		t := p.templates[in.Template]
+		j := &job{Job: stage.NewJob(p.part.numbers[i], in), template: t, queue: t.queue}
 		p.jobs = append(p.jobs, j)
 		if in.Deleted > 0 {
 			p.agenda.Plan(in.Deleted, func() error { return p.remove(j) })
@@ -198,6 +205,33 @@ func (p *play) hold(w *world.World, queue string) error {
 	}
 	p.planRetry(w)
 	return w.Stop(queue, policy)
+}
+
+// planChanges plans the changes of the platform's objects.
+func (p *play) planChanges() {
+	for i, to := range p.part.changes {
+		p.agenda.Plan(p.part.Changes[i].At, func() error { return p.change(to) })
+	}
+}
+
+// change changes the platform's objects. The jobs of a Namespace that goes are deleted, and
+// jobs that are submitted from then on get the new objects' priorities.
+func (p *play) change(to *world.Cluster) error {
+	w := p.worlds[0]
+	p.part.clusters = []*world.Cluster{to}
+	if err := w.Apply(to); err != nil {
+		return err
+	}
+	for _, j := range p.jobs {
+		if j.Submitted && !j.Ended && !to.HasNamespace(j.key.Namespace) {
+			p.end(j, rehearsal.Deleted)
+		}
+	}
+	for _, t := range p.templates {
+		t.workload = nil
+	}
+	p.planRetry(w)
+	return nil
 }
 
 // readTimeout reads Kueue's waitForPodsReady.
@@ -258,7 +292,7 @@ func (p *play) look(at int64) {
 		counts[state.Queues[i].ClusterQueue] = &state.Queues[i]
 	}
 	for _, j := range p.jobs {
-		count := counts[j.template.queue]
+		count := counts[j.queue]
 		switch {
 		case !j.Submitted || j.Ended || count == nil:
 		case j.admitted:
@@ -283,5 +317,5 @@ func (p *play) jobHistory(j *job, end int64) rehearsal.JobHistory {
 			j.Waits = message(wl, kueue.WorkloadQuotaReserved)
 		}
 	}
-	return j.History(j.template.queue, j.run != nil, end)
+	return j.History(j.queue, j.run != nil, end)
 }

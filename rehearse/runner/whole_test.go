@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,16 +17,20 @@ import (
 	"time"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/stage"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
@@ -63,6 +68,7 @@ type whole struct {
 	queues   *qcache.Manager
 	hours    *openingHours
 	agenda   wholeAgenda
+	applied  []client.Object // the platform
 
 	mu        sync.Mutex
 	decisions [][]decision // by job
@@ -113,34 +119,69 @@ func (w *whole) run(ctx context.Context) {
 	stopped := make(chan error, 1)
 	go func() { stopped <- mgr.Start(ctx) }()
 	synctest.Wait()
-	w.createObjects(ctx)
+	w.apply(ctx, w.scenario.Objects)
 	for i, j := range w.scenario.Jobs {
 		w.agenda.plan(j.At, func() { w.submit(ctx, i) })
 	}
+	for _, change := range w.scenario.Changes {
+		w.agenda.plan(change.At, func() { w.apply(ctx, change.Objects) })
+	}
 	for {
-		w.mu.Lock()
-		next, more := w.agenda.next()
-		w.mu.Unlock()
-		if !more || next.at > w.scenario.Until {
+		now := w.takeNext()
+		if len(now) == 0 || now[0].at > w.scenario.Until {
 			break
 		}
-		time.Sleep(time.Until(w.start.Add(time.Duration(next.at) * time.Second)))
-		next.do()
+		time.Sleep(time.Until(w.start.Add(time.Duration(now[0].at) * time.Second)))
+		for _, item := range now {
+			item.do()
+		}
 		w.settle()
 	}
 }
 
-func (w *whole) setUp(ctx context.Context, mgr manager) {
+// takeNext takes what happens in the next second off the agenda.
+func (w *whole) takeNext() []wholeItem {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []wholeItem
+	for len(w.agenda) > 0 && (out == nil || w.agenda[0].at == out[0].at) {
+		next, _ := w.agenda.next()
+		out = append(out, next)
+	}
+	return out
+}
+
+// configuration returns the scenario's configuration of Kueue with its defaults.
+func (w *whole) configuration() *config.Configuration {
 	cfg := &config.Configuration{}
+	for _, raw := range w.scenario.Objects {
+		kind, err := stage.KindOf(raw)
+		must(w.t, err)
+		if kind == "Configuration" {
+			must(w.t, json.Unmarshal(raw, cfg))
+		}
+	}
 	config.SetDefaults_Configuration(cfg)
+	return cfg
+}
+
+func (w *whole) setUp(ctx context.Context, mgr manager) {
+	cfg := w.configuration()
+	var prefixes []string
+	if cfg.Resources != nil {
+		prefixes = cfg.Resources.ExcludeResourcePrefixes
+	}
+	timestamp := *cfg.WaitForPodsReady.RequeuingStrategy.Timestamp
 	formatter := resources.NewResourceFormatter()
-	cache := schdcache.New(mgr.GetClient(), schdcache.WithResourceFormatter(formatter))
+	cache := schdcache.New(mgr.GetClient(), schdcache.WithResourceFormatter(formatter),
+		schdcache.WithExcludedResourcePrefixes(prefixes))
 	requeuer := qcache.NewRequeuer()
 	must(w.t, mgr.Add(requeuer))
 	expected := expectations.New()
 	w.hours = &openingHours{cache: cache}
 	w.queues = qcache.NewManager(mgr.GetClient(), w.hours, requeuer, qcache.WithPreemptionExpectations(expected),
-		qcache.WithResourceFormatter(formatter))
+		qcache.WithResourceFormatter(formatter), qcache.WithExcludedResourcePrefixes(prefixes),
+		qcache.WithPodsReadyRequeuingTimestamp(timestamp))
 	must(w.t, indexer.Setup(ctx, mgr.GetFieldIndexer()))
 	must(w.t, batchjob.SetupIndexes(ctx, mgr.GetFieldIndexer()))
 	_, err := core.SetupControllers(mgr, w.queues, cache, cfg, core.SetupControllersOpts{
@@ -160,10 +201,13 @@ func (w *whole) setUp(ctx context.Context, mgr manager) {
 	inline := routine.DefaultWrapper
 	routine.DefaultWrapper = kueueRoutines
 	must(w.t, mgr.Add(scheduler.New(w.queues, cache, mgr.GetClient(), mgr.GetEventRecorder(constants.AdmissionName),
-		scheduler.WithPreemptionExpectations(expected), scheduler.WithResourceFormatter(formatter))))
+		scheduler.WithPreemptionExpectations(expected), scheduler.WithResourceFormatter(formatter),
+		scheduler.WithPodsReadyRequeuingTimestamp(timestamp))))
 	routine.DefaultWrapper = inline
 	must(w.t, ctrl.NewControllerManagedBy(mgr).For(&batchv1.Job{}).Named("job-controller").
 		Complete(jobController{mgr.GetClient()}))
+	must(w.t, ctrl.NewControllerManagedBy(mgr).For(&kueue.Workload{}).Named("check-controller").
+		Complete(checkController{mgr.GetClient()}))
 	informer, err := mgr.GetCache().GetInformer(ctx, &kueue.Workload{})
 	must(w.t, err)
 	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
@@ -193,6 +237,25 @@ func (c jobController) Reconcile(ctx context.Context, r ctrl.Request) (ctrl.Resu
 		job.Status.StartTime = ptr.To(metav1.Now())
 	}
 	return ctrl.Result{}, c.client.Status().Update(ctx, job)
+}
+
+// checkController passes the admission checks of every Workload that has quota, at once.
+type checkController struct{ client client.Client }
+
+func (c checkController) Reconcile(ctx context.Context, r ctrl.Request) (ctrl.Result, error) {
+	wl := &kueue.Workload{}
+	if err := c.client.Get(ctx, r.NamespacedName, wl); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	pending := func(s kueue.AdmissionCheckState) bool { return s.State == kueue.CheckStatePending }
+	if !workload.HasQuotaReservation(wl) || !slices.ContainsFunc(wl.Status.AdmissionChecks, pending) {
+		return ctrl.Result{}, nil
+	}
+	for i := range wl.Status.AdmissionChecks {
+		wl.Status.AdmissionChecks[i].State = kueue.CheckStateReady
+		wl.Status.AdmissionChecks[i].LastTransitionTime = metav1.Now()
+	}
+	return ctrl.Result{}, c.client.Status().Update(ctx, wl)
 }
 
 // openingHours hides the heads of all queues while it is closed. Kueue looks at blocked
@@ -231,16 +294,73 @@ func (w *whole) count() int {
 	return w.decided
 }
 
-// createObjects creates the platform, and waits until Kueue has seen it.
-func (w *whole) createObjects(ctx context.Context) {
-	for _, raw := range w.scenario.Objects {
+// apply makes the objects of the platform those of a scenario, as "kubectl apply" and the
+// deletion of all others do, and waits until Kueue has seen each.
+func (w *whole) apply(ctx context.Context, objects []json.RawMessage) {
+	var wanted []client.Object
+	for _, raw := range objects {
+		kind, err := stage.KindOf(raw)
+		must(w.t, err)
+		if kind == "Configuration" || kind == "ProvisioningRequestConfig" {
+			continue
+		}
 		o, _, err := serializer.NewCodecFactory(apis).UniversalDeserializer().Decode(raw, nil, nil)
 		must(w.t, err)
 		object := o.(client.Object)
 		if n, ok := object.(*corev1.Namespace); ok {
-			n.Labels = map[string]string{corev1.LabelMetadataName: n.Name}
+			metav1.SetMetaDataLabel(&n.ObjectMeta, corev1.LabelMetadataName, n.Name)
 		}
-		must(w.t, w.server.Create(ctx, object))
+		wanted = append(wanted, object)
+		w.put(ctx, object)
+	}
+	gone := slices.DeleteFunc(w.applied, func(o client.Object) bool {
+		return slices.ContainsFunc(wanted, func(other client.Object) bool {
+			return reflect.TypeOf(o) == reflect.TypeOf(other) &&
+				client.ObjectKeyFromObject(o) == client.ObjectKeyFromObject(other)
+		})
+	})
+	for _, o := range slices.Backward(gone) {
+		must(w.t, w.server.Delete(ctx, o))
+		synctest.Wait()
+	}
+	w.applied = wanted
+}
+
+// put creates or updates an object. A LocalQueue cannot get another ClusterQueue, and is
+// created again.
+func (w *whole) put(ctx context.Context, o client.Object) {
+	stored := o.DeepCopyObject().(client.Object)
+	err := w.server.Get(ctx, client.ObjectKeyFromObject(o), stored)
+	must(w.t, client.IgnoreNotFound(err))
+	if queue, ok := stored.(*kueue.LocalQueue); ok && err == nil &&
+		queue.Spec.ClusterQueue != o.(*kueue.LocalQueue).Spec.ClusterQueue {
+		must(w.t, w.server.Delete(ctx, stored))
+		synctest.Wait()
+		err = apierrors.NewNotFound(schema.GroupResource{}, o.GetName())
+	}
+	if err != nil {
+		must(w.t, w.server.Create(ctx, o))
+	} else {
+		o.SetResourceVersion(stored.GetResourceVersion())
+		o.SetUID(stored.GetUID())
+		o.SetFinalizers(stored.GetFinalizers())
+		o.SetCreationTimestamp(stored.GetCreationTimestamp())
+		kinds, err := definitions()
+		must(w.t, err)
+		kind, err := apiutil.GVKForObject(o, apis)
+		must(w.t, err)
+		if d, ok := kinds[kind.Kind]; ok {
+			must(w.t, applyDefaults(o, d.defaults))
+		}
+		must(w.t, w.server.Update(ctx, o))
+	}
+	synctest.Wait()
+	if check, ok := o.(*kueue.AdmissionCheck); ok && err != nil {
+		must(w.t, w.server.Get(ctx, client.ObjectKeyFromObject(check), check)) // with its finalizer
+		meta.SetStatusCondition(&check.Status.Conditions, metav1.Condition{
+			Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue, Reason: "Active",
+		})
+		must(w.t, w.server.Status().Update(ctx, check))
 		synctest.Wait()
 	}
 }

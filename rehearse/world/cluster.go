@@ -15,6 +15,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -117,6 +118,14 @@ func rootCohort(
 	return "", fmt.Errorf("cohort %s: its parents form a cycle", name)
 }
 
+// HasNamespace reports whether the cluster has a Namespace.
+func (c *Cluster) HasNamespace(name string) bool {
+	return slices.ContainsFunc(c.others, func(o client.Object) bool {
+		_, ok := o.(*corev1.Namespace)
+		return ok && o.GetName() == name
+	})
+}
+
 func (c *Cluster) read(raw json.RawMessage) error {
 	kind, err := stage.KindOf(raw)
 	switch kind {
@@ -171,6 +180,11 @@ func (c *Cluster) prepare() error {
 	active := func(kind string) metav1.Condition {
 		return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: "Ready"}
 	}
+	for _, o := range c.all() {
+		if isProtected(o) {
+			controllerutil.AddFinalizer(o, kueue.ResourceInUseFinalizerName)
+		}
+	}
 	for _, q := range c.ClusterQueues {
 		if err := refuse(q); err != nil {
 			return err
@@ -193,6 +207,16 @@ func (c *Cluster) prepare() error {
 		}
 	}
 	return nil
+}
+
+// isProtected reports whether Kueue's webhooks protect an object from deletion while it is in
+// use.
+func isProtected(o client.Object) bool {
+	switch o.(type) {
+	case *kueue.ResourceFlavor, *kueue.AdmissionCheck, *kueue.ClusterQueue:
+		return true
+	}
+	return false
 }
 
 // configure applies Kueue's defaults and feature gates, and refuses what a rehearsal does
@@ -237,20 +261,24 @@ func setQueueDefaults(s *kueue.ClusterQueueSpec) {
 	f.WhenCanPreempt = cmp.Or(f.WhenCanPreempt, kueue.TryNextFlavor)
 }
 
-// all returns the objects that Kueue's code reads through its client.
+// all returns the objects that Kueue's code reads through its client: each after those that
+// it refers to.
 func (c *Cluster) all() []client.Object {
 	out := slices.Clone(c.others)
-	for _, q := range c.ClusterQueues {
-		out = append(out, q)
-	}
-	for _, q := range c.LocalQueues {
-		out = append(out, q)
-	}
 	for _, f := range c.Flavors {
 		out = append(out, f)
 	}
 	for _, a := range c.Checks {
 		out = append(out, a)
+	}
+	for _, cohort := range c.Cohorts {
+		out = append(out, cohort)
+	}
+	for _, q := range c.ClusterQueues {
+		out = append(out, q)
+	}
+	for _, q := range c.LocalQueues {
+		out = append(out, q)
 	}
 	return out
 }

@@ -17,12 +17,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/constants"
+	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
 )
 
 // store plays the API server for Kueue's code: it holds the Workloads, and the few
@@ -34,7 +36,9 @@ import (
 type store struct {
 	client.Client
 	scheme *runtime.Scheme
-	fixed  map[string]client.Object // all objects but Workloads, by type and name
+	// objects are all objects but Workloads, by type. Only the goroutine of the World
+	// changes them.
+	objects map[reflect.Type]map[client.ObjectKey]client.Object
 
 	mu        sync.Mutex // Kueue writes evictions from several goroutines
 	workloads map[types.NamespacedName]*stored
@@ -51,16 +55,39 @@ type stored struct {
 // change is a write that the watch has not told yet.
 type change struct{ before, after *kueue.Workload }
 
-func newStore(scheme *runtime.Scheme, objects []client.Object) *store {
-	s := &store{scheme: scheme, fixed: map[string]client.Object{}, workloads: map[types.NamespacedName]*stored{}}
-	for _, o := range objects {
-		s.fixed[fixedKey(o, client.ObjectKeyFromObject(o))] = o
+func newStore(scheme *runtime.Scheme) *store {
+	return &store{
+		scheme: scheme, objects: map[reflect.Type]map[client.ObjectKey]client.Object{},
+		workloads: map[types.NamespacedName]*stored{},
 	}
-	return s
 }
 
-func fixedKey(o client.Object, key client.ObjectKey) string {
-	return reflect.TypeOf(o).String() + " " + key.String()
+// put stores an object that is no Workload.
+func (s *store) put(o client.Object) {
+	kind := reflect.TypeOf(o)
+	if s.objects[kind] == nil {
+		s.objects[kind] = map[client.ObjectKey]client.Object{}
+	}
+	s.objects[kind][client.ObjectKeyFromObject(o)] = o
+}
+
+// find returns the stored object with the type and the name of o, nil if there is none.
+func (s *store) find(o client.Object) client.Object {
+	return s.objects[reflect.TypeOf(o)][client.ObjectKeyFromObject(o)]
+}
+
+// drop removes an object that is no Workload.
+func (s *store) drop(o client.Object) {
+	delete(s.objects[reflect.TypeOf(o)], client.ObjectKeyFromObject(o))
+}
+
+// Update implements client.Writer for the finalizers that Kueue's controllers remove.
+func (s *store) Update(_ context.Context, o client.Object, _ ...client.UpdateOption) error {
+	if o.GetDeletionTimestamp() == nil || len(o.GetFinalizers()) > 0 {
+		return fmt.Errorf("a rehearsal cannot update %T", o)
+	}
+	s.drop(o)
+	return nil
 }
 
 func (s *store) Scheme() *runtime.Scheme { return s.scheme }
@@ -77,7 +104,7 @@ func (s *store) Get(_ context.Context, key client.ObjectKey, into client.Object,
 		*w = *found.object
 		return nil
 	}
-	found, ok := s.fixed[fixedKey(into, key)]
+	found, ok := s.objects[reflect.TypeOf(into)][key]
 	if !ok {
 		return notFound(reflect.TypeOf(into).Elem().Name(), key)
 	}
@@ -89,27 +116,74 @@ func notFound(resource string, key client.ObjectKey) error {
 	return apierrors.NewNotFound(schema.GroupResource{Resource: resource}, key.String())
 }
 
-// List implements client.Reader. Kueue lists its own objects only when a queue appears,
-// to find what was there before; nothing was.
-func (s *store) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+// List implements client.Reader.
+func (s *store) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	options := client.ListOptions{}
+	options.ApplyOptions(opts)
 	switch into := list.(type) {
-	case *corev1.LimitRangeList, *kueue.LocalQueueList, *kueue.WorkloadList:
-		return nil
+	case *corev1.LimitRangeList:
+	case *kueue.LocalQueueList:
+		into.Items = listStored(s, options, into.Items)
 	case *schedulingv1.PriorityClassList:
-		for _, o := range s.fixed {
-			if c, ok := o.(*schedulingv1.PriorityClass); ok {
-				into.Items = append(into.Items, *c)
+		into.Items = listStored(s, options, into.Items)
+	case *kueue.WorkloadList:
+		for _, key := range s.keys() {
+			if w := s.workload(key); w != nil && selects(options, w) {
+				into.Items = append(into.Items, *w)
 			}
 		}
-		return nil
+	default:
+		return fmt.Errorf("a rehearsal cannot list %T", list)
 	}
-	return fmt.Errorf("a rehearsal cannot list %T", list)
+	return nil
+}
+
+// listStored adds the selected objects of a type to items, by name.
+func listStored[T any, P interface {
+	*T
+	client.Object
+}](s *store, options client.ListOptions, items []T) []T {
+	stored := s.objects[reflect.TypeFor[P]()]
+	for _, key := range slices.SortedFunc(maps.Keys(stored), compareKeys) {
+		if o := stored[key].(P); selects(options, o) {
+			items = append(items, *o)
+		}
+	}
+	return items
+}
+
+// indexOf returns the values of an object for a field by which Kueue lists objects, nil for
+// another field.
+func indexOf(field string) client.IndexerFunc {
+	switch field {
+	case indexer.QueueClusterQueueKey:
+		return indexer.IndexQueueClusterQueue
+	case indexer.WorkloadQueueKey:
+		return indexer.IndexWorkloadQueue
+	case indexer.WorkloadClusterQueueKey:
+		return indexer.IndexWorkloadClusterQueue
+	}
+	return nil
+}
+
+// selects reports whether options select an object. A field without an index selects nothing.
+func selects(options client.ListOptions, o client.Object) bool {
+	if options.Namespace != "" && options.Namespace != o.GetNamespace() {
+		return false
+	}
+	if options.FieldSelector == nil {
+		return true
+	}
+	return !slices.ContainsFunc(options.FieldSelector.Requirements(), func(r fields.Requirement) bool {
+		index := indexOf(r.Field)
+		return index == nil || !slices.Contains(index(o), r.Value)
+	})
 }
 
 // Status implements client.StatusClient.
 func (s *store) Status() client.SubResourceWriter { return statusWriter{s: s} }
 
-// statusWriter writes the status of Workloads. It embeds a nil writer, as store does.
+// statusWriter writes the status of objects. It embeds a nil writer, as store does.
 type statusWriter struct {
 	client.SubResourceWriter
 	s *store
@@ -119,7 +193,10 @@ type statusWriter struct {
 func (w statusWriter) Update(_ context.Context, o client.Object, _ ...client.SubResourceUpdateOption) error {
 	sent, ok := o.(*kueue.Workload)
 	if !ok {
-		return fmt.Errorf("a rehearsal cannot update %T", o)
+		if !equality.Semantic.DeepEqual(w.s.find(o), o) { // otherwise an API server tells no watch
+			w.s.put(o.DeepCopyObject().(client.Object))
+		}
+		return nil
 	}
 	return w.s.write(sent, func(_ *stored, status *kueue.WorkloadStatus) {
 		sent.Status.DeepCopyInto(status)
@@ -239,9 +316,21 @@ func (s *store) create(w *kueue.Workload) {
 func (s *store) keys() []types.NamespacedName {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.SortedFunc(maps.Keys(s.workloads), func(a, b types.NamespacedName) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	return slices.SortedFunc(maps.Keys(s.workloads), compareKeys)
+}
+
+func compareKeys(a, b types.NamespacedName) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// workload returns a Workload, or nil if it does not exist.
+func (s *store) workload(key types.NamespacedName) *kueue.Workload {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found, ok := s.workloads[key]; ok {
+		return found.object
+	}
+	return nil
 }
 
 // remove deletes a Workload and returns it, or nil if there is none.

@@ -13,11 +13,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -49,11 +49,15 @@ type World struct {
 	requeuer   interface{ ProcessRequeues(context.Context) int }
 	scheduler  *scheduler.Scheduler
 	reconciler *core.WorkloadReconciler
-	gate       *gate
-	clock      *cycleClock
-	loop       *loopContext // nil while no goroutine waits for heads
-	flavors    int          // the most that Kueue tries for one Workload
-	watcher    Watcher
+	// controllers are Kueue's other controllers, by the type of their objects.
+	controllers map[reflect.Type]controller
+	applied     []client.Object // the objects of the cluster, each after those that it refers to
+	terminating []client.Object // objects that are deleted when nothing uses them any more
+	gate        *gate
+	clock       *cycleClock
+	loop        *loopContext // nil while no goroutine waits for heads
+	flavors     int          // the most that Kueue tries for one Workload
+	watcher     Watcher
 	// unsettled reports whether something has happened since Settle that Kueue can react to.
 	unsettled bool
 
@@ -84,9 +88,8 @@ func Quiet() {
 func New(c *Cluster, watcher Watcher) (*World, error) {
 	w := &World{
 		ctx:     ctrl.LoggerInto(context.Background(), logr.Discard()),
-		store:   newStore(c.scheme, c.all()),
+		store:   newStore(c.scheme),
 		clock:   &cycleClock{},
-		flavors: mostFlavors(c.ClusterQueues),
 		watcher: watcher,
 	}
 	prefixes, transformations := resources(c.Configuration)
@@ -111,7 +114,11 @@ func New(c *Cluster, watcher Watcher) (*World, error) {
 		scheduler.WithClock(nil, w.clock))
 	w.reconciler = core.NewWorkloadReconciler(w.store, w.queues, w.cache, recorder,
 		core.WithPreemptionExpectations(expected))
-	return w, w.fill(c)
+	w.controllers = controllersOf(w.store, w.queues, w.cache)
+	if err := w.Apply(c); err != nil {
+		return w, err
+	}
+	return w, w.checkActive(c)
 }
 
 // mostFlavors returns the most flavors of a resource group.
@@ -125,37 +132,8 @@ func mostFlavors(queues []*kueue.ClusterQueue) int {
 	return most
 }
 
-// fill tells Kueue about the objects, as its controllers do.
-func (w *World) fill(c *Cluster) error {
-	log := logr.Discard()
-	for _, f := range c.Flavors {
-		w.cache.AddOrUpdateResourceFlavor(log, f)
-	}
-	for _, a := range c.Checks {
-		w.cache.AddOrUpdateAdmissionCheck(log, a)
-	}
-	for _, cohort := range c.Cohorts {
-		if err := w.cache.AddOrUpdateCohort(cohort); err != nil {
-			return fmt.Errorf("cohort %s: %w", cohort.Name, err)
-		}
-		w.queues.AddOrUpdateCohort(w.ctx, cohort)
-	}
-	for _, q := range c.ClusterQueues {
-		if err := w.cache.AddClusterQueue(w.ctx, q); err != nil {
-			return fmt.Errorf("ClusterQueue %s: %w", q.Name, err)
-		}
-		if err := w.queues.AddClusterQueue(w.ctx, q); err != nil {
-			return fmt.Errorf("ClusterQueue %s: %w", q.Name, err)
-		}
-	}
-	for _, q := range c.LocalQueues {
-		if err := w.cache.AddLocalQueue(q); err != nil {
-			return fmt.Errorf("LocalQueue %s/%s: %w", q.Namespace, q.Name, err)
-		}
-		if err := w.queues.AddLocalQueue(w.ctx, q); err != nil {
-			return fmt.Errorf("LocalQueue %s/%s: %w", q.Namespace, q.Name, err)
-		}
-	}
+// checkActive returns an error if a ClusterQueue is not active.
+func (w *World) checkActive(c *Cluster) error {
 	for _, q := range c.ClusterQueues {
 		if status, _, message := w.cache.ClusterQueueReadiness(kueue.ClusterQueueReference(q.Name)); status != "True" {
 			return fmt.Errorf("ClusterQueue %s is not active: %s", q.Name, message)
@@ -187,12 +165,7 @@ func (w *World) Remove(key types.NamespacedName) {
 }
 
 // Workload returns a Workload, or nil if it does not exist. It must not be changed.
-func (w *World) Workload(key types.NamespacedName) *kueue.Workload {
-	if found, ok := w.store.workloads[key]; ok {
-		return found.object
-	}
-	return nil
-}
+func (w *World) Workload(key types.NamespacedName) *kueue.Workload { return w.store.workload(key) }
 
 // Reconcile calls Kueue's reconciler for a Workload. It does nothing for a Workload that
 // does not exist.
@@ -218,15 +191,7 @@ func (w *World) Stop(queue string, policy kueue.StopPolicy) error {
 	w.unsettled = true
 	changed := stored.DeepCopy()
 	changed.Spec.StopPolicy = &policy
-	changed.Status.Conditions[0].Status = metav1.ConditionTrue // Active
-	if policy != kueue.None {
-		changed.Status.Conditions[0].Status = metav1.ConditionFalse
-	}
-	w.store.fixed[fixedKey(changed, client.ObjectKeyFromObject(changed))] = changed
-	if err := w.cache.UpdateClusterQueue(logr.Discard(), changed); err != nil {
-		return err
-	}
-	if err := w.queues.UpdateClusterQueue(w.ctx, changed, true); err != nil {
+	if err := w.put(changed); err != nil {
 		return err
 	}
 	for _, key := range w.store.keys() {
@@ -261,6 +226,9 @@ func (w *World) Retry() int {
 // the next cycle, and as long as they leave fewer heads.
 func (w *World) Settle() (bool, error) {
 	changed, err := w.tell()
+	if err == nil {
+		err = w.finalize()
+	}
 	if !w.unsettled || w.rests() {
 		return changed, err
 	}

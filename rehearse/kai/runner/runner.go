@@ -6,6 +6,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -69,6 +70,9 @@ type play struct {
 }
 
 func newPlay(s *rehearsal.Scenario) (*play, error) {
+	if len(s.Changes) > 0 {
+		return nil, errors.New("only the engine of Kueue plays a change of the platform's objects")
+	}
 	w, err := world.New(s.Objects)
 	if err != nil {
 		return nil, err

@@ -172,6 +172,9 @@ func TestRefused(t *testing.T) {
 		{"nodes", "select nodes that no capacity has", replace(`"capacity":"h100"`, `"capacity":"h200"`)},
 		{"template", "there is no template 7", func(s *rehearsal.Scenario) { s.Jobs[0].Template = 7 }},
 		{"node", "pool h100: cpu: ", func(s *rehearsal.Scenario) { s.Pools[0].PerNode["cpu"] = "many" }},
+		{"change", "only the engine of Kueue plays a change", func(s *rehearsal.Scenario) {
+			s.Changes = []rehearsal.Change{{At: 10, Objects: s.Objects}}
+		}},
 		{"object", `objects of kind "Cohort"`, func(s *rehearsal.Scenario) {
 			s.Objects[0] = []byte(`{"kind": "Cohort"}`)
 		}},
