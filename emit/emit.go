@@ -22,6 +22,9 @@ const (
 	// ManifestPath is the file that lists the files that batchwright has written to
 	// a folder.
 	ManifestPath = OwnDir + "/manifest.json"
+	// IdentityPath is the file that says to which platform a folder belongs, as the deploy
+	// folders of Cluster Toolkit do.
+	IdentityPath = ".ghpc/artifacts/expanded_blueprint.yaml"
 )
 
 // File is one generated file.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/review"
 )
 
 // costing holds the cost command and its flags.
@@ -118,17 +118,20 @@ func (c Command) readPrices(ctx context.Context, name string, platforms ...*ir.P
 	return prices, nil
 }
 
-// costOf returns the cost of a change, or nil without a file of prices.
-func (d *comparison) costOf(ctx context.Context, before, after *ir.Platform) (*cost.Change, error) {
+// addCost adds the cost of a change to a review. Prices that cannot be used do not hide the rest of
+// the review: the findings on them are shown, and the review says that the cost is unknown.
+func (d *comparison) addCost(ctx context.Context, r *review.Review, before, after *ir.Platform) error {
 	if d.prices == "" {
-		return nil, nil
+		return nil
 	}
 	prices, err := d.readPrices(ctx, d.prices, before, after)
-	if err == errFindings {
-		return nil, fmt.Errorf("the prices of %s cannot be used", d.prices)
+	switch {
+	case err == errFindings:
+		r.CostUnknown = "the prices in " + filepath.ToSlash(d.prices) + " are not complete"
+		return nil
+	case err != nil:
+		return err
 	}
-	if err != nil {
-		return nil, err
-	}
-	return cost.Compare(cost.Of(before, prices), cost.Of(after, prices)), nil
+	r.Cost = cost.Compare(cost.Of(before, prices), cost.Of(after, prices))
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/progress"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/disk"
 	"github.com/batchwright/batchwright/emit/review"
 )
@@ -47,22 +50,34 @@ func (c Command) diffCommand() *cobra.Command {
 deploy folder on the disk. It shows files that were edited by hand, are out of
 date, are missing or are no longer generated.
 
-With --base it compares two revisions of the blueprint instead: --base, and
---head or, by default, the working tree. It reads the revisions with git,
-without a checkout or a stash, and does not read the deploy folder. The output
-has these parts:
+With --base it compares two revisions instead: the deploy folder that is
+committed at --base, from which the platform was built, with what the blueprint
+at --head or, by default, in the working tree compiles to. It reads the
+revisions with git, without a checkout or a stash. If batchwright compiles the
+earlier blueprint to another folder than the committed one, because another
+version wrote that folder or somebody edited it, the output says which changes
+do not follow from the blueprint. Without a committed folder, it compiles both
+revisions, and says so.
 
-  - resources that Terraform must replace
-  - resources with nodes or data that leave the configuration
+The output has these parts:
+
+  - a headline: nodes and data that are lost, jobs that stop, cost, findings
+  - findings that are new, changed or gone
+  - resources that Terraform must replace, and those with nodes or data that
+    leave the configuration
   - a new location of the Terraform state
+  - what happens to jobs that run, wait or come, for each team and tier
   - what changes in the words of the platform, such as quota of teams
   - changed objects
 
 If a revision has no blueprint, the output shows the platform as added or
-removed. With --prices, the first line has the difference in cost; docs/cost.md
+removed. With --prices, the headline has the difference in cost; docs/cost.md
 describes the file. With --rehearse, diff plays the rehearsals of the later
 revision on both platforms, as "batchwright rehearse" does, and shows how waits,
 evictions and utilization change.
+
+With --format sarif, it prints no review, but the findings that --head or the
+working tree has and --base has not. Their places are in the later revision.
 
 With --live it compares the blueprint with exports of a running cluster, as
 import reads them: objects from "kubectl get ... -o yaml", and a cluster with
@@ -98,7 +113,8 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 	flags.StringArrayVar(&d.live, "live", nil,
 		"compare with what runs: a `file` that kubectl or gcloud has exported; repeatable")
 	d.addInput(cmd)
-	d.addFormat(cmd, "output format of the differences", formatText, formatMarkdown, formatJSON, formatGitHub)
+	d.addFormat(cmd, "output format of the differences", formatText, formatMarkdown, formatJSON, formatGitHub,
+		formatSARIF)
 	d.addColor(cmd)
 	return cmd
 }
@@ -117,6 +133,9 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 				return usageErrorf("--live excludes --%s: a cluster is no revision of the blueprint", other)
 			}
 		}
+		if d.format.value == formatSARIF {
+			return usageErrorf("--live excludes --format sarif: a cluster has no findings to compare with")
+		}
 		return d.compareLive(cmd.Context(), paths)
 	}
 	if !changed("base") {
@@ -127,6 +146,8 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 			return usageErrorf("--rehearse needs --base: a deploy folder has no rehearsals")
 		case changed("prices"):
 			return usageErrorf("--prices needs --base: the cost of a deploy folder cannot be computed")
+		case d.format.value == formatSARIF:
+			return usageErrorf("--format sarif needs --base: a deploy folder has no findings to compare with")
 		}
 		return d.compareFolder(cmd.Context(), paths)
 	}
@@ -179,16 +200,83 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 	case err != nil:
 		return err
 	}
-	r := d.compareStates(review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}, after.State)
-	same := r.Same() && !slices.ContainsFunc(have.Differences, func(f disk.Difference) bool {
-		return f.Problem != disk.Edited && f.Problem != disk.Outdated
-	})
-	if !same {
-		if err := d.printFiles(dir, have.Differences); err != nil {
+	before := &side{State: review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}}
+	if len(have.Differences) > 0 {
+		if source := d.findSource(ctx, paths, dir, after); source != nil {
+			before.Plan, before.Compiled, before.Base = source.Plan, source.Tree, &review.Base{
+				Folder: before.Label, Edited: editedFiles(have.Tree, source.Tree), Version: thisVersion().brief(),
+			}
+			before.files, before.findings, before.prefix = source.files, source.findings, source.prefix
+		}
+	}
+	r := d.compareStates(before.State, after.State)
+	if before.Plan != nil {
+		if r.Findings, err = reviewFindings(before, after); err != nil {
 			return err
 		}
 	}
-	return d.printReview(r, dir, same)
+	same := r.Same() && !slices.ContainsFunc(have.Differences, func(f disk.Difference) bool {
+		return f.Problem != disk.Edited && f.Problem != disk.Outdated
+	})
+	if same {
+		return d.printReview(r, dir, same)
+	}
+	if d.format.value == formatText { // a reader wants to know first what changes
+		shown := d.printReview(r, dir, same)
+		return cmp.Or(d.printFiles(dir, have.Differences), shown)
+	}
+	return cmp.Or(d.printFiles(dir, have.Differences), d.printReview(r, dir, same))
+}
+
+// findSource returns the compiled blueprint that the folder at dir was written from: the one that
+// is compared with it or, if that has changed since, the one in the last commit. It returns nil
+// if the folder was written from neither, by this version. Nothing else tells what the teams had
+// before.
+func (d *comparison) findSource(ctx context.Context, paths []string, dir string, after *side) *side {
+	manifest, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(emit.ManifestPath)))
+	wrote := func(s *side) bool { return hasManifest(s.Tree, manifest) }
+	switch {
+	case err != nil || slices.ContainsFunc(paths, isStdin):
+		return nil
+	case wrote(after):
+		return after
+	case len(paths) == 0:
+		paths = []string{"."}
+	}
+	repository, err := openRepository(ctx, ".")
+	if err != nil {
+		return nil
+	}
+	defer repository.Close()
+	head, err := revisionSide(repository, "HEAD", paths)
+	if err != nil || d.compileSide(ctx, head) != nil || !wrote(head) {
+		return nil
+	}
+	return head
+}
+
+// hasManifest reports whether a tree has a manifest: the folder was written from the tree.
+func hasManifest(tree emit.Tree, manifest []byte) bool {
+	return slices.ContainsFunc(tree, func(f emit.File) bool {
+		return f.Path == emit.ManifestPath && bytes.Equal(f.Content, manifest)
+	})
+}
+
+// editedFiles returns the files that somebody edited, deleted or added in a folder since this
+// version wrote it from a tree: every difference.
+func editedFiles(folder, wrote emit.Tree) (paths []string) {
+	there := map[string]emit.File{}
+	for _, f := range folder {
+		there[f.Path] = f
+	}
+	for _, f := range wrote {
+		now, ok := there[f.Path]
+		same := ok && bytes.Equal(now.Content, f.Content) && now.Mode&0o100 == f.Mode&0o100
+		if delete(there, f.Path); !same && f.Path != emit.ManifestPath {
+			paths = append(paths, f.Path)
+		}
+	}
+	return append(paths, slices.Sorted(maps.Keys(there))...)
 }
 
 // compileAfter compiles the blueprint on the disk, to compare it with what is there.
@@ -204,6 +292,12 @@ func (d *comparison) compileAfter(ctx context.Context, paths []string) (*side, e
 	s.Label = "the blueprint"
 	return s, nil
 }
+
+// mostFiles is the number of files that are listed as text, because nobody reads more.
+const mostFiles = 40
+
+// stale lists the differences of files that compile would remove.
+var stale = []disk.Problem{disk.Outdated, disk.Missing, disk.Stale}
 
 // printFiles prints the files of a folder that differ from the compiled ones: on
 // standard output if the format has a place for them, and as a message otherwise.
@@ -222,15 +316,27 @@ func (d *comparison) printFiles(dir string, files []disk.Difference) error {
 		return err
 	}
 	w := d.Stderr
+	var list bytes.Buffer
 	if d.format.value == formatText {
 		w = d.Stdout
+		list.WriteByte('\n')
 	}
-	for _, f := range files {
-		if _, err := fmt.Fprintf(w, "%s %s\n", console.Inline(inFolder(dir, f.Path)), f.Problem); err != nil {
-			return err
-		}
+	// What a person has done comes before what compile would do.
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b disk.Difference) int {
+		return cmp.Compare(slices.Index(stale, a.Problem), slices.Index(stale, b.Problem))
+	})
+	shown := files[:min(len(files), mostFiles)]
+	for _, f := range shown {
+		fmt.Fprintf(&list, "%s %s\n", console.Inline(inFolder(dir, f.Path)), f.Problem)
 	}
-	_, err := fmt.Fprintln(w)
+	if hidden := len(files) - len(shown); hidden > 0 {
+		fmt.Fprintf(&list, "… %s more; --format json lists all\n", words.Count(hidden, "file"))
+	}
+	if d.format.value != formatText {
+		list.WriteByte('\n')
+	}
+	_, err := w.Write(list.Bytes())
 	return err
 }
 

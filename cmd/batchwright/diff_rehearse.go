@@ -70,10 +70,13 @@ func (d *comparison) compareRehearsals(ctx context.Context, before, after *side)
 // rehearseSide plays a rehearsal on one side. The error is an Unplayable if the side has no
 // platform, or if the rehearsal cannot be played on it.
 func (d *comparison) rehearseSide(ctx context.Context, s *side, r ir.Rehearsal) (*report.Report, error) {
-	if s.absent {
+	if s.Plan == nil || s.absent {
 		return nil, rehearsal.Unplayable("there is no platform in " + s.Label)
 	}
 	scenario, err := rehearsal.OfRehearsal(s.Plan, s.Tree, r)
+	if err != nil && s.Compiled != nil { // the committed folder is not that of the plan
+		scenario, err = rehearsal.OfRehearsal(s.Plan, s.Compiled, r)
+	}
 	var unplayable rehearsal.Unplayable
 	if errors.As(err, &unplayable) {
 		return nil, rehearsal.Unplayable("in " + s.Label + ", " + unplayable.Error())

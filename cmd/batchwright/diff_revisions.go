@@ -34,6 +34,7 @@ type side struct {
 
 	review.State // without plan and tree if the side does not compile
 	findings     diag.List
+	prefix       string                                   // of the names of files in findings, "" for the disk
 	place        func(key bool, path ...string) diag.Span // as in compiler.Result
 }
 
@@ -62,39 +63,79 @@ func (d *comparison) compareRevisions(ctx context.Context, paths []string) error
 			return err
 		}
 	}
-	if err := d.dropMissingPaths(before, after, paths); err != nil {
-		return err
-	}
-
-	sides := []*side{before, after}
+	missing := dropMissingPaths(before, after, paths)
 	collectLess(2)
 	var group errgroup.Group
-	for _, s := range sides {
+	for _, s := range []*side{before, after} {
 		group.Go(func() error { return d.compileSide(ctx, s) })
 	}
 	if err := cmp.Or(group.Wait(), repository.readError()); err != nil {
 		return err
 	}
-	if before.findings.HasErrors() || after.findings.HasErrors() {
+	if err := d.settleBase(repository, before, after); err != nil {
+		return err
+	}
+	if err := d.tellMissing(missing, before, after); err != nil {
+		return err
+	}
+	return d.reviewSides(ctx, before, after)
+}
+
+// settleBase decides what the earlier state is: the committed folder or, without one, the
+// compiled blueprint. A side without a blueprint and a folder gets an empty platform. The error is
+// that of a side that does not compile.
+func (d *comparison) settleBase(r *repository, before, after *side) error {
+	if after.findings.HasErrors() || before.findings.HasErrors() && after.absent {
 		return d.showFindings(before, after)
 	}
-	plan := cmp.Or(after.Plan, before.Plan)
-	for _, s := range sides {
-		if s.absent {
-			s.Plan = &ir.Platform{Name: plan.Name}
+	if err := d.useCommitted(r, before, after.Plan); err != nil {
+		return err
+	}
+	if before.findings.HasErrors() && before.Base.Folder == "" {
+		return d.showFindings(before)
+	}
+	for _, s := range []*side{before, after} {
+		if s.absent && s.Tree == nil {
+			s.Plan = &ir.Platform{Name: cmp.Or(after.Plan, before.Plan).Name}
 		}
 	}
+	return nil
+}
+
+// reviewSides compares two sides and prints the review.
+func (d *comparison) reviewSides(ctx context.Context, before, after *side) (err error) {
 	r := d.compareStates(before.State, after.State)
-	if before.absent || after.absent { // properties that every platform has did not change
-		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == delta.Changed })
+	if d.format.value == formatSARIF {
+		if before.findings.HasErrors() { // most findings of the base are not known
+			return d.showFindings(before)
+		}
+		return d.printNewFindings(before, after, r.Same())
 	}
-	if r.Cost, err = d.costOf(ctx, before.Plan, after.Plan); err != nil {
-		return err
+	if before.Plan == nil && d.prices != "" {
+		r.CostUnknown = "the earlier blueprint cannot be compiled"
+	}
+	if before.Plan != nil {
+		if before.Plan.Absent() || after.Plan.Absent() { // properties that every platform has did not change
+			r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == delta.Changed })
+		}
+		if r.Findings, err = reviewFindings(before, after); err != nil {
+			return err
+		}
+		if err := d.addCost(ctx, r, before.Plan, after.Plan); err != nil {
+			return err
+		}
+		if !r.Same() && !before.Plan.Absent() && !after.Plan.Absent() {
+			r.Played = d.playSamples(ctx, before, after)
+		}
 	}
 	if d.rehearse && !r.Same() {
 		return d.printRehearsed(ctx, r, before, after)
 	}
-	return d.printReview(r, d.folderPath(plan), r.Same())
+	shown := d.printReview(r, d.folderPath(cmp.Or(after.Plan, before.Plan)), r.Same())
+	if errors.Is(shown, errFindings) && ctx.Err() != nil {
+		return ctx.Err() // the sample jobs were not played to their end
+	}
+	return shown
 }
 
 // compareStates compares two sides.
@@ -120,12 +161,12 @@ func revisionSide(r *repository, name string, paths []string) (*side, error) {
 	return s, nil
 }
 
-// dropMissingPaths removes the paths that a side does not have, and prints a message.
-// A path is missing if the blueprint is new or was removed, or if the base does not
-// have an overlay yet. A path that neither side has stays in one of them, so that
-// the compiler reports it.
-func (d *comparison) dropMissingPaths(before, after *side, paths []string) error {
-	var kept, lacking []string
+// dropMissingPaths removes the paths that a side does not have, and returns those that the
+// earlier side lacks. A path is missing if the blueprint is new or was removed, or if the base
+// does not have an overlay yet. A path that neither side has stays in one of them, so that the
+// compiler reports it.
+func dropMissingPaths(before, after *side, paths []string) (lacking []string) {
+	var kept []string
 	isLater := false // the later side has a path
 	for i, p := range paths {
 		if before.hasPath(i) {
@@ -135,19 +176,36 @@ func (d *comparison) dropMissingPaths(before, after *side, paths []string) error
 		}
 		isLater = isLater || after.hasPath(i)
 	}
-	var err error
 	switch {
 	case !isLater && len(kept) == 0:
 		before.absent = true
+		return nil
 	case !isLater:
 		after.absent = true
-		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is removed\n", after.Label, strings.Join(paths, " "))
+		return nil
 	case len(kept) == 0:
 		before.absent = true
-		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is added\n", before.Label, strings.Join(paths, " "))
 	case len(lacking) > 0:
 		before.paths = kept
-		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: compared without it\n", before.Label, strings.Join(lacking, " "))
+	}
+	return lacking
+}
+
+// tellMissing prints which paths a side does not have, and what it is compared with.
+func (d *comparison) tellMissing(lacking []string, before, after *side) error {
+	var err error
+	say := func(s *side, paths []string, consequence string) {
+		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: %s\n", s.Label, strings.Join(paths, " "), consequence)
+	}
+	switch {
+	case after.absent:
+		say(after, after.paths, "all of it is removed")
+	case before.absent && before.Base.Folder != "":
+		say(before, lacking, "compared with the folder "+before.Base.Folder+", which is committed there")
+	case before.absent:
+		say(before, lacking, "all of it is added")
+	case len(lacking) > 0:
+		say(before, lacking, "compared without it")
 	}
 	return err
 }
@@ -202,7 +260,8 @@ func (d *comparison) compileSide(ctx context.Context, s *side) (err error) {
 	}
 	s.Plan, s.findings, s.place = res.Plan, res.Findings, res.Place
 	if s.files != nil {
-		s.findings = *s.findings.Named(func(name string) string { return s.Label + ":" + name })
+		s.prefix = s.Label + ":"
+		s.findings = *s.findings.Named(func(name string) string { return s.prefix + name })
 	}
 	if s.Plan != nil {
 		startRendering(at, s.Plan)

@@ -96,7 +96,11 @@ func (c Command) writeFindings(w io.Writer, l *diag.List, format string) error {
 	if format == formatGitHub {
 		return diag.WriteGitHub(w, l)
 	}
-	return diag.WriteSARIF(w, l, diag.SARIFOptions{Tool: "batchwright", Codes: findingCodes(), Help: ruleHelp})
+	return diag.WriteSARIF(w, l, sarifOptions())
+}
+
+func sarifOptions() diag.SARIFOptions {
+	return diag.SARIFOptions{Tool: "batchwright", Codes: findingCodes(), Help: ruleHelp}
 }
 
 // repositoryRoot returns the root of the repository around a directory, which is the

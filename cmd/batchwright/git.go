@@ -106,7 +106,7 @@ func (r *repository) adviseRevision(revision string) string {
 	}
 	if out, _ := r.runGit("rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
 		return "; this is a shallow clone, so fetch the revision first: git fetch --unshallow, or a CI checkout of " +
-			"full depth (fetch-depth: 0)"
+			"full depth (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
 	}
 	return didYouMean(diag.Nearest(revision, r.revisionNames()))
 }

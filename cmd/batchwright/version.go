@@ -74,6 +74,18 @@ func (v buildVersion) source() string {
 	return "main"
 }
 
+// brief returns the program with its release or the beginning of its commit, for a sentence.
+func (v buildVersion) brief() string {
+	source := v.source()
+	switch {
+	case semver.IsValid(source):
+		return "batchwright " + source
+	case len(source) >= 12:
+		return "batchwright " + source[:12]
+	}
+	return "this batchwright"
+}
+
 func (v buildVersion) String() string {
 	s := "batchwright " + v.Version
 	if v.Revision != "" {

@@ -112,15 +112,36 @@ func trimDecimal(x *big.Rat) string {
 
 // String returns the change in one sentence.
 func (c *Change) String() string {
-	signed := func(x *big.Rat) string {
-		s := words.GroupDigits(x.FloatString(0))
-		if !strings.HasPrefix(s, "-") {
-			s = "+" + s
-		}
-		return s
-	}
 	return fmt.Sprintf("This change: %s %s a month standing, %s with all guarantees in use, %s at most.",
 		signed(c.Standing), c.Currency, signed(c.Guaranteed), signed(c.Maximum))
+}
+
+// Brief returns the change as a phrase with one number, such as "+4,200 EUR a month": what always
+// runs or, if that does not change, the first of the others that does. It is "" if none changes.
+func (c *Change) Brief() string {
+	for _, x := range []struct {
+		amount *big.Rat
+		when   string
+	}{{c.Standing, ""}, {c.Guaranteed, " with all guarantees in use"}, {c.Maximum, " at most"}} {
+		if x.amount.Sign() != 0 {
+			return signed(x.amount) + " " + c.Currency + " a month" + x.when
+		}
+	}
+	return ""
+}
+
+// Differs reports whether the three amounts differ, so that Brief does not say everything.
+func (c *Change) Differs() bool {
+	return c.Standing.Cmp(c.Guaranteed) != 0 || c.Standing.Cmp(c.Maximum) != 0
+}
+
+// signed returns an amount without decimals, with its sign.
+func signed(x *big.Rat) string {
+	s := words.GroupDigits(x.FloatString(0))
+	if !strings.HasPrefix(s, "-") {
+		s = "+" + s
+	}
+	return s
 }
 
 // amountJSON is an amount as a decimal number with at most nine decimals, or null.

@@ -31,28 +31,28 @@ var changes = []struct {
 	running map[string]int
 }{
 	{
-		"dropped", `jobs on capacity "ondemand": run -> stop before the nodes are deleted, and wait in their queues`,
+		"dropped", "running jobs stop before the nodes are deleted, and wait in their queues again",
 		[]string{"ondemand"}, false, count{1, 2}, count{1, 2}, "-batch", map[string]int{"spot": 4},
 	},
 	{
-		"shared", `jobs of speech, vision in tier batch: run -> stop, and wait in the new queue`,
+		"shared", "running jobs stop, and wait in the new queue",
 		nil, false, count{3, 0}, count{3, 3}, "cq-batch", map[string]int{"spot": 2, "ondemand": 1},
 	},
 	{
-		"machine", `jobs on capacity "spot": run -> stop before the nodes are replaced, and wait in their queues`,
+		"machine", "running jobs stop before the nodes are replaced, and wait in their queues again",
 		[]string{"spot"}, false, count{2, 1}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
 	},
 	{
-		"driver", `jobs on capacity "ondemand": run -> stop before the nodes are replaced, and wait in their queues`,
+		"driver", "running jobs stop before the nodes are replaced, and wait in their queues again",
 		[]string{"ondemand", "spot"}, true, count{3, 0}, count{0, 3}, "-batch",
 		map[string]int{"spot": 4, "ondemand": 2},
 	},
 	{
-		"priority", `existing jobs of PriorityClass "batch": value 10 -> still value 10`,
+		"priority", "running jobs keep priority 10",
 		nil, false, count{0, 3}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
 	},
 	{
-		"quota", `jobs of speech, vision in tier batch beyond 2 GPUs of spot: run -> still run`,
+		"quota", "running jobs beyond 2 GPUs continue",
 		nil, false, count{0, 3}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
 	},
 }

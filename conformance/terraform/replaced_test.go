@@ -322,6 +322,10 @@ func readReview(t *testing.T, program, folder string, args ...string) review {
 			Type                   string
 			Replacements, Removals []struct{ Address, Order string }
 			Summary                []struct{ Topic, Subject, Note string }
+			Jobs                   []struct {
+				Cause, Capacity string
+				Running         struct{ Text string }
+			}
 		}
 		if err := json.Unmarshal(line, &said); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -340,8 +344,12 @@ func readReview(t *testing.T, program, folder string, args ...string) review {
 		}
 		for _, l := range said.Summary {
 			r.summary += l.Note + "\n"
-			if name, ok := strings.CutPrefix(l.Subject, `jobs on capacity "`); ok {
-				r.losers = append(r.losers, strings.TrimSuffix(name, `"`))
+		}
+		for _, e := range said.Jobs {
+			// Nodes that GKE recreates are no change of Terraform's resources.
+			stop := strings.HasPrefix(e.Running.Text, "stop ") || strings.HasPrefix(e.Running.Text, "all stop ")
+			if e.Capacity != "" && stop && !strings.Contains(e.Cause, "GKE recreates") {
+				r.losers = append(r.losers, e.Capacity)
 			}
 		}
 	}

@@ -29,3 +29,19 @@ func ghpcArtifact(p *ir.Platform) ([]byte, error) {
 		}},
 	})
 }
+
+// Owner identifies the platform to which a deploy folder belongs.
+type Owner struct {
+	Name    string `yaml:"deployment_name"`
+	Project string `yaml:"project_id"`
+}
+
+// ReadOwner reads it from the content of emit.IdentityPath. The error says that the content has
+// another form.
+func ReadOwner(artefact []byte) (Owner, error) {
+	var blueprint struct {
+		Vars Owner `yaml:"vars"`
+	}
+	err := yaml.Unmarshal(artefact, &blueprint)
+	return blueprint.Vars, err
+}

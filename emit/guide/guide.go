@@ -30,14 +30,14 @@ const (
 	takeOverPage = "takeover/README.md"
 )
 
-// Files returns .ghpc/artifacts/expanded_blueprint.yaml and the pages that the platform
+// Files returns the file emit.IdentityPath and the pages that the platform
 // needs. The pages refer to the files of the other emitters.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	artefact, err := ghpcArtifact(p)
 	if err != nil {
 		return nil, err
 	}
-	files := []emit.File{{Path: ".ghpc/artifacts/expanded_blueprint.yaml", Content: artefact}}
+	files := []emit.File{{Path: emit.IdentityPath, Content: artefact}}
 	for _, page := range []struct {
 		path, source string
 		needed       bool

@@ -35,6 +35,10 @@ const (
 	Replaced Why = "replaced" // another pool takes its name
 	Zone     Why = "zone"     // it leaves a zone
 	Fewer    Why = "fewer"    // it gets fewer nodes in each zone
+	// Recreated is no loss by the plan, and Template does not print it: an argument changes in
+	// place, for which GKE recreates the nodes of the pool, and drains each before. A review
+	// finds it.
+	Recreated Why = "recreated"
 	// Protected is no loss: the plan deletes a cluster whose deletion protection is on, which
 	// fails after other resources are gone.
 	Protected Why = "protected"

@@ -262,7 +262,8 @@ func (d *Document) writeRow(cells []Markup) {
 }
 
 func isNumber(cell Markup) bool {
-	return cell != "" && strings.Trim(string(cell), "0123456789.") == ""
+	_, err := strconv.ParseFloat(string(cell), 64)
+	return err == nil && strings.Trim(string(cell), "0123456789.") == ""
 }
 
 // Code adds a fenced code block in the given language.

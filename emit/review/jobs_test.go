@@ -10,7 +10,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/emit/review"
-	"github.com/batchwright/batchwright/emit/review/summary"
+	"github.com/batchwright/batchwright/emit/review/jobs"
 	"github.com/batchwright/batchwright/golden/compile"
 	"github.com/batchwright/batchwright/golden/fixture"
 )
@@ -44,14 +44,14 @@ func TestJobsOfFlavors(t *testing.T) {
 		after review.State
 		want  []string
 	}{
-		{"another pool", state(unprotected, pool), []string{`jobs on capacity "a100-compact"`}},
-		{"another pool and cluster", state(moved, pool), []string{"jobs of all teams"}},
+		{"another pool", state(unprotected, pool), []string{`capacity "a100-compact": its nodes are replaced`}},
+		{"another pool and cluster", state(moved, pool), []string{"the cluster is replaced"}},
 	} {
 		for _, known := range []review.State{before, {Tree: before.Tree}} { // a folder has no plan
 			var got []string
-			for _, l := range review.Compare(known, test.after).Summary {
-				if l.Topic == summary.TopicJobs {
-					got = append(got, l.Subject)
+			for _, e := range review.Compare(known, test.after).Jobs {
+				if e.Running.Kind == jobs.Stop {
+					got = append(got, e.Cause)
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

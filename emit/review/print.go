@@ -59,7 +59,8 @@ func (r *Review) changedGroups() []group {
 	first := map[string]int{}
 	for _, o := range r.Objects {
 		if o.Op == delta.Changed && len(o.Fields) > 0 {
-			key := fmt.Sprintf("%q", append([]objects.Field{{Path: o.Kind, To: o.Note}}, o.Fields...))
+			own := objects.Field{Path: o.Kind, From: string(o.Origin), To: o.Note}
+			key := fmt.Sprintf("%q", append([]objects.Field{own}, o.Fields...))
 			if i, ok := first[key]; ok {
 				out[i].same = append(out[i].same, o.Name)
 				continue
@@ -196,6 +197,32 @@ func (r *Review) totalTexts() []string {
 	return parts
 }
 
+// resourceList are resources with the same fate.
+type resourceList struct {
+	what      string // happens to each of them
+	title     string // the same with their number
+	sign      string // at the start of a line
+	gone      bool   // they are not in the later folder
+	resources []objects.Replacement
+}
+
+// resourceLists returns what Terraform and GKE do to resources that exist, the worst first.
+func (r *Review) resourceLists() []resourceList {
+	return []resourceList{
+		{"must be replaced when applied", r.toReplace(), "-/+", false, r.Replacements},
+		{"removed from configuration", r.toRemove(), "-", true, r.Removals},
+		{
+			"loses nodes", words.Plural(len(r.Shrunk), "node pool loses nodes", "node pools lose nodes"), "~", false,
+			r.Shrunk,
+		},
+		{
+			"gets new nodes, which GKE recreates one after the other",
+			words.Plural(len(r.Recreated), "node pool gets", "node pools get") +
+				" new nodes: GKE recreates them, one after the other", "~", false, r.Recreated,
+		},
+	}
+}
+
 // replaced maps the address of each resource that must be replaced, with or without
 // the key of an instance, to true.
 type replaced map[string]bool
@@ -227,7 +254,7 @@ func (r replaced) reasonText(f objects.Field) string {
 func affectedText(x objects.Replacement, most int) string {
 	var parts []string
 	if x.Nodes > 0 {
-		parts = append(parts, "up to "+words.Count(x.Nodes, "node"))
+		parts = append(parts, nodesText(x))
 	}
 	if len(x.Workloads) > 0 {
 		parts = append(parts, "workloads "+words.First(x.Workloads, most))
@@ -241,8 +268,28 @@ func affectedText(x objects.Replacement, most int) string {
 	return strings.Join(parts, "; ")
 }
 
+// originText says where a change comes from that does not follow from the blueprint; "" if it
+// does.
+func originText(o objects.Origin) string {
+	switch o {
+	case objects.FromTool:
+		return "does not follow from the blueprint"
+	case objects.FromEdit:
+		return "undoes an edit by hand"
+	}
+	return ""
+}
+
+// nodesText returns how many nodes a resource has.
+func nodesText(x objects.Replacement) string {
+	if x.Fixed {
+		return words.Count(x.Nodes, "node")
+	}
+	return "up to " + words.Count(x.Nodes, "node")
+}
+
 // refusalReason returns the reason why the resource cannot be destroyed.
-func refusalReason(x objects.Replacement) string { return "refused " + x.Guard }
+func refusalReason(x objects.Replacement) string { return "the build fails " + x.Guard }
 
 // changeText returns the change of a field as text.
 func changeText(f objects.Field) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/review/objects"
 )
 
 // Limits of an annotation, which GitHub shows beside a line of a file.
@@ -20,11 +21,11 @@ const (
 )
 
 // GitHub writes a review as workflow commands of GitHub Actions: up to ten warnings,
-// and the summary as one notice. The warnings report another location of Terraform's
-// state, resources that must be replaced, and resources that left the configuration.
-// A resource to replace is reported at its line in the folder, whose name is
-// relative to the root of the repository. A plain line has the totals. If nothing
-// differs, GitHub writes nothing.
+// and the headline with the effects on jobs and the summary as one notice. The warnings report
+// another location of Terraform's state, resources that must be replaced or left the
+// configuration, and node pools that lose nodes or get new ones. A resource that stays is
+// reported at its line in the folder, whose name is relative to the root of the repository. A
+// plain line has the totals. If nothing differs, GitHub writes nothing.
 func GitHub(w io.Writer, r *Review, folder string) error {
 	var buf bytes.Buffer
 	left := console.MostAnnotations
@@ -37,34 +38,17 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 			}),
 		}.String())
 	}
-	shown, hidden := firstItems(r.Replacements, left)
-	replaced := r.replacedResources()
-	for _, x := range shown {
-		file := path.Join(folder, x.File)
-		// The workflow's log shows only the message.
-		lines := []string{fmt.Sprintf("%s:%d: must be replaced when applied: %s", file, x.Line, x.Address)}
-		for _, f := range x.Because {
-			lines = append(lines, replaced.reasonText(f))
+	hidden := 0
+	for _, list := range r.resourceLists() {
+		shown, notShown := firstItems(list.resources, left)
+		left -= len(shown)
+		hidden += notShown
+		for _, x := range shown {
+			buf.WriteString(r.resourceWarning(x, list, folder).String())
 		}
-		if s := affectedText(x, annotationWorkloads); s != "" {
-			lines = append(lines, s)
-		}
-		buf.WriteString(console.Command{
-			Name: "warning", File: file, Line: x.Line, Title: x.Address, Message: joinLines(lines),
-		}.String())
 	}
-	// A resource that left the folder has no line there.
-	gone, notShown := firstItems(r.Removals, left-len(shown))
-	for _, x := range gone {
-		lines := []string{"removed from configuration: " + x.Address}
-		if s := affectedText(x, annotationWorkloads); s != "" {
-			lines = append(lines, s)
-		}
-		buf.WriteString(console.Command{Name: "warning", Title: x.Address, Message: joinLines(lines)}.String())
-	}
-	hidden += notShown
-	if len(r.Summary) > 0 {
-		var lines []string
+	if len(r.Jobs)+len(r.Summary) > 0 || !r.Findings.same() || r.Base.sentences(r.Before) != "" && !r.Same() {
+		lines := append(r.firstLines(), jobLines(r.Jobs)...)
 		all, more := firstItems(r.Summary, annotationLines)
 		for _, l := range all {
 			lines = append(lines, fmt.Sprintf("%s: %s", l.Topic, l))
@@ -78,6 +62,10 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 		}
 		buf.WriteString(console.Command{Name: "notice", Title: title, Message: joinLines(lines)}.String())
 	}
+	if lines := r.Played.all(); len(lines) > 0 {
+		shown, _ := firstItems(lines, annotationLines)
+		buf.WriteString(console.Command{Name: "notice", Title: r.Played.title(), Message: joinLines(shown)}.String())
+	}
 	if r.Live != nil {
 		buf.WriteString(r.liveNotice())
 	}
@@ -86,7 +74,7 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 			Name: "notice", Title: "rehearsal " + rehearsal.Name, Message: joinLines(rehearsal.lines(rehearsalLines)),
 		}.String())
 	}
-	if r.Cost != nil {
+	if r.Cost != nil && r.Cost.Differs() {
 		buf.WriteString(r.Cost.String() + "\n")
 	}
 	if totals := r.totalTexts(); len(totals) > 0 {
@@ -97,6 +85,40 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 	}
 	_, err := w.Write(buf.Bytes())
 	return err
+}
+
+// firstLines returns the headline, and what the earlier state is if that is not what a reader
+// expects.
+func (r *Review) firstLines() []string {
+	lines := []string{r.Headline()}
+	if base := r.Base.sentences(r.Before); base != "" {
+		lines = append(lines, base)
+	}
+	return lines
+}
+
+// resourceWarning returns a warning about a resource of a list, at its line in the folder if it is
+// there.
+func (r *Review) resourceWarning(x objects.Replacement, list resourceList, folder string) console.Command {
+	warning := console.Command{Name: "warning", Title: x.Address}
+	lines := []string{list.what + ": " + x.Address}
+	if !list.gone {
+		warning.File, warning.Line = path.Join(folder, x.File), x.Line
+		// The workflow's log shows only the message.
+		lines[0] = fmt.Sprintf("%s:%d: %s", warning.File, x.Line, lines[0])
+	}
+	replaced := r.replacedResources()
+	for _, f := range x.Because {
+		lines = append(lines, replaced.reasonText(f))
+	}
+	if s := originText(x.Origin); s != "" {
+		lines = append(lines, s)
+	}
+	if s := affectedText(x, annotationWorkloads); s != "" {
+		lines = append(lines, s)
+	}
+	warning.Message = joinLines(lines)
+	return warning
 }
 
 // joinLines joins lines into one text, without line breaks inside a line.

@@ -12,10 +12,10 @@ import (
 // that would break a reader.
 const jsonVersion = 1
 
-// jsonReview is the JSON form. Lists are never null, and no key is omitted except cost,
-// which exists only if prices are known, rehearsals, which exists only if they were
-// played, live, which exists only in a comparison with exports, and the note of an object
-// without one.
+// jsonReview is the JSON form. Lists are never null. These keys exist only if they have a value:
+// base, in a comparison of revisions; findings, if those of both sides are known; cost, and
+// costUnknown; played and rehearsals, if they were played; live, in a comparison with exports;
+// and the note and the origin of an object.
 type jsonReview struct {
 	Version int    `json:"version"`
 	Type    string `json:"type"`
@@ -30,7 +30,18 @@ type jsonReview struct {
 func JSON(w io.Writer, r *Review) error {
 	out := jsonReview{jsonVersion, "review", *r}
 	out.Replacements, out.Removals = fullReplacements(r.Replacements), fullReplacements(r.Removals)
-	out.Summary, out.Objects = notNil(r.Summary), notNil(r.Objects)
+	out.Shrunk, out.Recreated = fullReplacements(r.Shrunk), fullReplacements(r.Recreated)
+	out.Jobs, out.Summary, out.Objects = fullEffects(r.Jobs), notNil(r.Summary), notNil(r.Objects)
+	if r.Base != nil {
+		base := *r.Base
+		base.Edited = notNil(base.Edited)
+		out.Base = &base
+	}
+	if r.Played != nil {
+		played := *r.Played
+		played.Lines = notNil(played.Lines)
+		out.Played = &played
+	}
 	if r.Live != nil {
 		facts := *r.Live
 		facts.Adopted, facts.Staying = notNil(facts.Adopted), notNil(facts.Staying)

@@ -20,7 +20,7 @@ const (
 // what was not compared.
 func liveParts(facts *live.Facts) []part {
 	list := func(title string, names []string) part {
-		return part{len(names), func(d *markdown.Document, n int) {
+		return part{items: len(names), render: func(d *markdown.Document, _, n int) {
 			list := new(markdown.Document)
 			items := make([]markdown.Markup, n)
 			for i, name := range names[:n] {
@@ -31,7 +31,7 @@ func liveParts(facts *live.Facts) []part {
 			d.Fold(fmt.Sprintf("<b>%s</b> (%d)", title, len(names)), list)
 		}}
 	}
-	skipped := part{len(facts.Skipped), func(d *markdown.Document, n int) {
+	skipped := part{items: len(facts.Skipped), render: func(d *markdown.Document, _, n int) {
 		d.Heading(4, markdown.Markup(fmt.Sprintf("Not compared (%d)", len(facts.Skipped))))
 		items := make([]markdown.Markup, n)
 		for i, s := range facts.Skipped[:n] {

@@ -8,6 +8,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/markdown"
 	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/objects"
 )
 
 // block is a part of the list of objects in a comment: one file, or neighbouring files
@@ -19,7 +20,7 @@ type block struct {
 }
 
 // detailBlocks returns the blocks of files. Files that were compared only as a whole are
-// returned apart, because nothing but their names is known.
+// returned apart, by their names.
 func detailBlocks(files []file) (blocks []block, whole []string) {
 	for _, f := range files {
 		if f.comparedWhole() {
@@ -39,10 +40,11 @@ func detailBlocks(files []file) (blocks []block, whole []string) {
 	return blocks, whole
 }
 
-// comparedWhole reports whether the file changed, and its contents are unknown.
+// comparedWhole reports whether only the file's name is shown: it is a page for people, or its
+// contents are unknown.
 func (f file) comparedWhole() bool {
 	return len(f.groups) == 1 && f.groups[0].Kind == "file" && f.groups[0].Op == delta.Changed &&
-		len(f.groups[0].Fields) == 0
+		(isPage(f.groups[0].Object) || len(f.groups[0].Fields) == 0)
 }
 
 // unchanged reports whether the file has no object that both sides have.
@@ -62,7 +64,7 @@ func objectsPart(r *Review) part {
 	files := byFile(groups)
 	blocks, whole := detailBlocks(files)
 	title := "<b>Changed objects</b>: " + tallyObjects(r.Objects) + ", in " + words.Count(len(files), "file")
-	return part{len(groups), func(d *markdown.Document, n int) {
+	return part{items: len(groups), render: func(d *markdown.Document, _, n int) {
 		all := new(markdown.Document)
 		left, hidden := n, 0
 		for _, x := range blocks {
@@ -78,7 +80,7 @@ func objectsPart(r *Review) part {
 			for i, name := range whole[:left] {
 				names[i] = codeMarkup(name)
 			}
-			all.Para("Compared as whole files: ", markdown.Join(names, ", "))
+			all.Para("Other changed files: ", markdown.Join(names, ", "))
 		}
 		addOmitted(all, hidden+len(whole)-left, "object")
 		d.Fold(title, all)
@@ -98,7 +100,7 @@ func (x block) addGroups(d *markdown.Document, n int) {
 	if x.files > 1 {
 		tally += ", in " + words.Count(x.files, "file")
 	}
-	if len(lines) > openItems(len(lines)) {
+	if len(lines) > markdownOpen {
 		diff := new(markdown.Document)
 		diff.Code("diff", lines...)
 		name := words.OneLine(words.Truncate(x.name, markdownValue))
@@ -107,6 +109,33 @@ func (x block) addGroups(d *markdown.Document, n int) {
 	}
 	d.Para(codeMarkup(x.name), ": ", markdown.Markup(tally))
 	d.Code("diff", lines...)
+}
+
+// codeLetters is the most letters of a line of code in a comment: GitHub would add a bar to scroll
+// with.
+const codeLetters = 96
+
+// leastValue is the least room for a value beside a long path: its difference from the other
+// value is there.
+const leastValue = 45
+
+// fieldLines returns the change of a field as lines of a diff that fit into a comment. Of a long
+// path only the end is shown.
+func fieldLines(f objects.Field) (out []string) {
+	from, to := []rune(f.From), []rune(f.To)
+	path := []rune(f.Path)
+	room := max(leastValue, codeLetters-len(path))
+	used := min(room, max(len(from), len(to)))
+	if left := max(codeLetters-used, 1); len(path) > left {
+		path = append([]rune("…"), path[len(path)-left+1:]...)
+	}
+	if f.From != "" {
+		out = append(out, "- "+string(path)+": "+words.Truncate(f.From, room))
+	}
+	if f.To != "" {
+		out = append(out, "+ "+string(path)+": "+words.Truncate(f.To, room))
+	}
+	return out
 }
 
 // diffLines returns a file's objects as lines of a diff, each new or removed object with
@@ -119,6 +148,9 @@ func (f file) diffLines(withFile bool) []string {
 			if withFile {
 				name += " (" + words.Truncate(path.Base(o.File), markdownValue) + ")"
 			}
+			if s := originText(o.Origin); s != "" {
+				name += ", " + s
+			}
 			out = append(out, operationSign(o.Op)+" "+name)
 			if o.Note != "" {
 				out = append(out, "  "+words.Truncate(o.Note, markdownNote))
@@ -126,15 +158,12 @@ func (f file) diffLines(withFile bool) []string {
 			continue
 		}
 		out = append(out, "@@ "+name+" @@")
+		if s := originText(o.Origin); s != "" {
+			out = append(out, "! "+s)
+		}
 		fields, hidden := firstItems(o.Fields, markdownFields)
 		for _, f := range fields {
-			path := words.Truncate(f.Path, markdownValue) + ": "
-			if f.From != "" {
-				out = append(out, "- "+path+words.Truncate(f.From, markdownValue))
-			}
-			if f.To != "" {
-				out = append(out, "+ "+path+words.Truncate(f.To, markdownValue))
-			}
+			out = append(out, fieldLines(f)...)
 		}
 		if hidden > 0 {
 			out = append(out, fmt.Sprintf("  … %d more", hidden))
@@ -143,7 +172,7 @@ func (f file) diffLines(withFile bool) []string {
 			out = append(out, "! "+words.Truncate(o.Note, markdownNote))
 		}
 		if s := o.otherNames(markdownAlike); s != "" {
-			out = append(out, "  "+words.Truncate(s, 2*markdownValue))
+			out = append(out, "  "+words.Truncate(s, codeLetters))
 		}
 	}
 	return out

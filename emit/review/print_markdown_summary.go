@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/markdown"
@@ -21,38 +20,29 @@ type section struct {
 // before what follows from it.
 func summarySections() []section {
 	return []section{
-		{title: "Jobs that run or wait", topics: []summary.Topic{summary.TopicJobs}},
 		{title: "Teams, quota and priorities", topics: []summary.Topic{
 			summary.TopicTeams, summary.TopicQueues, summary.TopicQuota, summary.TopicPriority,
 		}},
 		{title: "Access and security", topics: []summary.Topic{summary.TopicAccess, summary.TopicSecurity}},
 		{title: "Capacity and cluster", topics: []summary.Topic{summary.TopicCapacity, summary.TopicCluster}},
+		{title: "Google Cloud quota", topics: []summary.Topic{summary.TopicCloudQuota}},
 		{title: "Workloads", topics: []summary.Topic{summary.TopicWorkloads}, folded: true},
-		{title: "Guarantees of all queues, limits and Google Cloud quota", topics: []summary.Topic{
-			summary.TopicGuarantees, summary.TopicLimits, summary.TopicCloudQuota,
+		{title: "Total guarantees and limits", topics: []summary.Topic{
+			summary.TopicGuarantees, summary.TopicLimits,
 		}, folded: true},
 		{title: "Alerts", topics: []summary.Topic{summary.TopicAlerts}, folded: true},
 	}
 }
 
-// summaryParts returns the summary as parts of a comment: an alert for the changes that
-// remove a protection, and a part for each section with the other changes.
-func summaryParts(lines []summary.Line) []part {
-	var dangerous []summary.Line
-	var others []summary.Line
-	for _, l := range lines {
-		if l.Dangerous() {
-			dangerous = append(dangerous, l)
-		} else {
-			others = append(others, l)
-		}
-	}
-	parts := []part{dangerousPart(dangerous)}
+// summaryParts returns the summary as parts of a comment, one for each section, without the
+// changes that remove a protection, and the rehearsals.
+func summaryParts(r *Review) []part {
+	parts := []part{jobsPart(r.Jobs), playedPart(r.Played), rehearsalsPart(r.Rehearsals)}
 	for _, s := range summarySections() {
 		var own []summary.Line
 		for _, topic := range s.topics {
-			for _, l := range others {
-				if l.Topic == topic {
+			for _, l := range r.Summary {
+				if l.Topic == topic && !l.Dangerous() {
 					own = append(own, l)
 				}
 			}
@@ -62,41 +52,33 @@ func summaryParts(lines []summary.Line) []part {
 	return parts
 }
 
-// dangerousPart returns an alert with the changes that remove a protection.
-func dangerousPart(lines []summary.Line) part {
-	return part{len(lines), func(d *markdown.Document, n int) {
-		alert := new(markdown.Document)
-		alert.Para("**", markdown.Markup(words.Plural(len(lines),
-			"change removes a protection", "changes remove a protection")), ".**")
-		addChanges(alert, lines[:n])
-		addOmitted(alert, len(lines)-n, "change")
-		d.Caution(alert)
-	}}
-}
-
-// linesPart returns a section with its lines: a heading and a table, whose end is folded
-// if it is long, or a folded table.
+// linesPart returns a section with its lines: a heading and a table, whose end can be folded,
+// or a folded table.
 func (s section) linesPart(lines []summary.Line) part {
 	count := fmt.Sprintf(" (%d)", len(lines))
-	open := openItems(len(lines))
-	if s.folded {
-		open = 0
-	}
-	return part{len(lines), func(d *markdown.Document, n int) {
+	p := part{items: len(lines), render: func(d *markdown.Document, open, n int) {
 		folded := new(markdown.Document)
 		title, last := "<b>"+s.title+"</b>"+count, folded
-		if !s.folded {
+		if open > 0 {
 			d.Heading(4, markdown.Markup(s.title+count))
 			title = "<b>" + words.Count(len(lines)-open, "more change") + "</b>"
 			if n <= open {
 				last = d
 			}
 		}
-		addChanges(d, lines[:min(n, open)])
-		addChanges(folded, lines[min(n, open):n])
+		addChanges(d, lines[:open])
+		addChanges(folded, lines[open:n])
 		addOmitted(last, len(lines)-n, "change")
 		d.Fold(title, folded)
 	}}
+	if !s.folded {
+		p.height = func(i int) int {
+			row := changeCells(lines[i])
+			return rowHeight + lineHeight*max(linesOf(row[0], thirdLetters), linesOf(row[1], valueLetters),
+				linesOf(row[2], valueLetters))
+		}
+	}
+	return p
 }
 
 // addChanges adds a table of lines. It has three columns, because a comment is narrow:
@@ -104,29 +86,30 @@ func (s section) linesPart(lines []summary.Line) part {
 func addChanges(d *markdown.Document, lines []summary.Line) {
 	rows := make([][]markdown.Markup, len(lines))
 	for i, l := range lines {
-		what := proseMarkup(l.Subject, 2*markdownValue)
-		if l.What != "" {
-			what += ": " + proseMarkup(l.What, 2*markdownValue)
-		}
-		if l.Note != "" {
-			for note := range strings.SplitSeq(words.Truncate(l.Note, markdownNote), "; ") {
-				what += lineBreak + proseMarkup(note, markdownNote)
-			}
-		}
-		from, to := valueMarkup(l.Topic, l.From), valueMarkup(l.Topic, l.To)
-		switch {
-		case l.Op == delta.Added && to == "":
-			to = "added"
-		case l.Op == delta.Added:
-			to = "added: " + to
-		case l.Op == delta.Removed:
-			to = "removed"
-		case from == "" && to == "":
-			to = "changed"
-		}
-		rows[i] = []markdown.Markup{what, from, to}
+		rows[i] = changeCells(l)
 	}
 	d.Table([]markdown.Markup{"Change", headFrom, headTo}, rows)
+}
+
+// changeCells returns the cells of a line.
+func changeCells(l summary.Line) []markdown.Markup {
+	what := proseMarkup(l.Subject, 2*markdownValue)
+	if l.What != "" {
+		what += ": " + proseMarkup(l.What, 2*markdownValue)
+	}
+	what += notesMarkup(l.Note)
+	from, to := valueMarkup(l.Topic, l.From), valueMarkup(l.Topic, l.To)
+	switch {
+	case l.Op == delta.Added && to == "":
+		to = "added"
+	case l.Op == delta.Added:
+		to = "added: " + to
+	case l.Op == delta.Removed:
+		to = "removed"
+	case from == "" && to == "":
+		to = "changed"
+	}
+	return []markdown.Markup{what, from, to}
 }
 
 // The heads of the columns with values. Browsers give the column with the longest text

@@ -20,11 +20,15 @@ func presentValue(s string) markdown.Markup {
 }
 
 // plainWord reports whether GitHub and GitLab read a word as plain text, whatever is
-// next to it: not as markup, a link or a reference. Plain words are numbers, ranges of
-// numbers, and letters that are joined by dashes and apostrophes.
+// next to it: not as markup, a link or a reference. Plain words are numbers, also with a sign
+// or separated thousands, ranges of numbers, and letters that are joined by dashes and apostrophes.
 func plainWord(s string) bool {
-	if s != "" && strings.Trim(s, "0123456789.-") == "" {
-		return strings.Trim(s, ".-") == s
+	if s != "" && strings.Trim(s, "+0123456789.,-") == "" {
+		amount := s
+		if s[0] == '+' || s[0] == '-' {
+			amount = s[1:]
+		}
+		return strings.Trim(amount, "+.,-") == amount && amount != ""
 	}
 	for part := range strings.SplitSeq(strings.ReplaceAll(s, "'", "-"), "-") {
 		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return !unicode.IsLetter(r) }) {

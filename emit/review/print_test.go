@@ -16,9 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/hostile"
 	"github.com/batchwright/batchwright/emit/markdown"
 	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/jobs"
 	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
@@ -110,9 +112,13 @@ func TestMarkdownSize(t *testing.T) {
 		many.Replacements = append(many.Replacements,
 			objects.Replacement{
 				Address: fmt.Sprintf("google_container_node_pool.p%d", i), File: "terraform/node_pools.tf", Line: i,
+				Because: []objects.Field{{Path: "name", To: fmt.Sprint(i)}},
 			})
 	}
 	oneFile := fullReview("x", 5_000)
+	for i := range oneFile.Removals {
+		oneFile.Removals[i].Guard = fmt.Sprint(i)
+	}
 	fields := &Review{
 		Objects: []objects.Object{
 			{File: "a", Kind: "ClusterQueue", Name: "q", Op: delta.Changed, Fields: make([]objects.Field, 5_000)},
@@ -127,8 +133,8 @@ func TestMarkdownSize(t *testing.T) {
 		wantOmitted []string
 	}{
 		"small":        {fullReview("x", 1), 500, nil},
-		"many files":   {many, 55_000, []string{"resources more", "changes more", "objects more"}},
-		"one file":     {oneFile, 55_000, []string{"resources more", "changes more", "objects more"}},
+		"many files":   {many, 55_000, []string{"items more", "changes more", "objects more"}},
+		"one file":     {oneFile, 55_000, []string{"items more", "changes more", "objects more"}},
 		"many fields":  {fields, 300, []string{"… 4980 more"}},
 		"long values":  {fullReview(strings.Repeat("long value ", 10_000), 3), 5_000, nil},
 		"wide letters": {fullReview(strings.Repeat("日本`|", 100), 300), 30_000, []string{"objects more"}},
@@ -164,6 +170,9 @@ func TestTextLength(t *testing.T) {
 	for i := range r.Objects {
 		r.Objects[i].File = fmt.Sprint(i / 5)
 	}
+	for i := range r.Removals {
+		r.Removals[i].Guard = fmt.Sprint(i)
+	}
 	got := printString(t, func(w io.Writer) error { return Text(w, r, false) })
 	if n := strings.Count(got, "\n"); n > 700 {
 		t.Errorf("%d lines", n)
@@ -192,11 +201,13 @@ func lineOf(topic summary.Topic, note string) summary.Line {
 // TestSections checks that a comment has every topic once, first the topics on which a
 // reviewer decides, and that the others are folded.
 func TestSections(t *testing.T) {
-	r := &Review{Summary: []summary.Line{lineOf(summary.TopicSecurity, "dangerous: no lock")}}
+	r := &Review{
+		Summary: []summary.Line{lineOf(summary.TopicSecurity, "dangerous: no lock")},
+		Jobs:    []jobs.Effect{{Cause: "cause", Running: jobs.Outcome{Kind: jobs.Stop, Text: "stop"}}},
+	}
 	for _, topic := range summary.Topics() {
 		r.Summary = append(r.Summary, lineOf(topic, "one; two"))
 	}
-	r.Summary = append(r.Summary, lineOf(summary.TopicTeams, ""))
 	var got []string
 	for line := range strings.Lines(markdownOf(t, r)) {
 		switch {
@@ -204,19 +215,25 @@ func TestSections(t *testing.T) {
 			got = append(got, strings.TrimSpace(line))
 		case strings.Contains(line, "| about "):
 			got = append(got, strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(line), " | a | b |"), "| "))
+		case strings.HasPrefix(line, "> - "):
+			got = append(got, strings.TrimSpace(line))
 		}
 	}
 	want := []string{
 		"> **1 change removes a protection.**",
-		"> | about security<br>dangerous: no lock",
-		"#### Jobs that run or wait (1)", "about jobs<br>one<br>two",
-		"#### Teams, quota and priorities (5)", "about teams<br>one<br>two", "about teams",
-		"about queues<br>one<br>two", "about quota<br>one<br>two", "about priority<br>one<br>two",
-		"#### Access and security (2)", "about access<br>one<br>two", "about security<br>one<br>two",
-		"#### Capacity and cluster (2)", "about capacity<br>one<br>two", "about cluster<br>one<br>two",
+		"> - about security: a → b<br>dangerous: no lock",
+		"#### Jobs (1)", "#### Teams, quota and priorities (4)", "about teams<br>one<br>two",
+		"about queues<br>one<br>two",
+		"about quota<br>one<br>two",
+		"<details><summary><b>1 more change</b></summary>", "about priority<br>one<br>two",
+		"<details><summary><b>Access and security</b> (2)</summary>",
+		"about access<br>one<br>two", "about security<br>one<br>two",
+		"<details><summary><b>Capacity and cluster</b> (2)</summary>",
+		"about capacity<br>one<br>two", "about cluster<br>one<br>two",
+		"<details><summary><b>Google Cloud quota</b> (1)</summary>", "about cloud quota<br>one<br>two",
 		"<details><summary><b>Workloads</b> (1)</summary>", "about workloads<br>one<br>two | `a` | `b` |",
-		"<details><summary><b>Guarantees of all queues, limits and Google Cloud quota</b> (3)</summary>",
-		"about guarantees<br>one<br>two", "about limits<br>one<br>two", "about cloud quota<br>one<br>two",
+		"<details><summary><b>Total guarantees and limits</b> (2)</summary>",
+		"about guarantees<br>one<br>two", "about limits<br>one<br>two",
 		"<details><summary><b>Alerts</b> (1)</summary>", "about alerts<br>one<br>two",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -253,39 +270,79 @@ func TestChangeCells(t *testing.T) {
 	}
 }
 
-// TestOpenRows checks that the end of a long table or list is folded, and that a list
-// which is only a little too long is not.
+// TestOpenRows checks that what does not fit on a screen is folded, and that nothing is lost.
 func TestOpenRows(t *testing.T) {
-	for n, wantOpen := range map[int]int{12: 12, 15: 15, 16: 12, 50: 12} {
+	for _, n := range []int{1, 3, 12, 50} {
 		r := &Review{}
 		for i := range n {
 			r.Summary = append(r.Summary, lineOf(summary.TopicQuota, fmt.Sprint("row ", i)))
 			r.Replacements = append(r.Replacements, objects.Replacement{
 				Address: fmt.Sprintf("pool_%d", i), File: "a.tf", Line: 1,
-				Workloads: []string{"a/1", "a/2", "a/3", "a/4", "a/5", fmt.Sprint("b/", i)},
+				Because: []objects.Field{{Path: "name", To: fmt.Sprint(i)}},
+				Workloads: []string{
+					"a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "a/8", "a/9", "a/10", fmt.Sprint("b/", i),
+				},
 			})
 		}
 		got := markdownOf(t, r)
-		alert, rest, _ := strings.Cut(got, "####")
-		alert, names, _ := strings.Cut(alert, "<details>")
-		table, more, folded := strings.Cut(rest, "<details>")
-		if n := strings.Count(alert, "\n> - `pool_"); n != wantOpen {
-			t.Errorf("%d resources in the alert, want %d", n, wantOpen)
+		alert, rest, _ := strings.Cut(got, "<details>")
+		open := strings.Count(alert, "\n> - `pool_")
+		if open == 0 || open > 6 || open < min(n, 3) {
+			t.Errorf("%d of %d resources in the alert", open, n)
 		}
-		if n := strings.Count(table, "row "); n != wantOpen {
-			t.Errorf("%d rows open, want %d", n, wantOpen)
+		if open < n && !strings.Contains(rest, fmt.Sprintf("<b>%s</b>", words.Count(n-open, "more item"))) {
+			t.Errorf("the number of folded resources is not told:\n%s", got)
 		}
-		if folded != (wantOpen < n) || strings.Count(more, "row ") != n-wantOpen {
-			t.Errorf("%d rows: folded %v:\n%s", n, folded, more)
+		if all := strings.Count(got, "- `pool_"); all != 2*n { // once more with the names of the workloads
+			t.Errorf("%d resources, want %d twice:\n%s", all, n, got)
 		}
-		if folded && !strings.Contains(more, fmt.Sprintf("<b>%d more changes</b>", n-wantOpen)) {
-			t.Errorf("the number of folded rows is not told:\n%s", more)
+		if rows := strings.Count(got, "row "); rows != n {
+			t.Errorf("%d rows, want %d:\n%s", rows, n, got)
 		}
-		if !strings.Contains(alert, "<br>6 workloads: 5 of `a`, 1 of `b`\n") ||
-			!strings.Contains(names, fmt.Sprintf("<b>Workloads on these resources</b> (%d)</summary>", 5+n)) ||
-			!strings.Contains(names, "`a/5`, `b/0`\n") {
+		if !strings.Contains(alert, "<br>11 workloads: 10 of `a`, 1 of `b`\n") ||
+			!strings.Contains(rest, "<b>Workloads on replaced and removed resources</b>") ||
+			!strings.Contains(rest, "`a/10`, `b/0`\n") {
 			t.Errorf("workloads are lost:\n%s", got)
 		}
+	}
+}
+
+// TestOneScreen checks that the parts before the first fold are not higher than a screen, and that
+// each part that is not folded as a whole has its first item there.
+func TestOneScreen(t *testing.T) {
+	parts := func(heights ...int) (out []part) {
+		for i, h := range heights {
+			p := part{items: 20, height: func(int) int { return h }}
+			if i == 0 {
+				p.share = cautionHeight
+			}
+			out = append(out, p)
+		}
+		return out
+	}
+	for name, test := range map[string]struct {
+		parts []part
+		open  []int
+	}{
+		"low rows":       {parts(20, 20), []int{16, 9}},
+		"high rows":      {parts(200, 200), []int{1, 1}},
+		"more than fits": {parts(34, 34, 34), []int{9, 5, 0}},
+	} {
+		openParts(test.parts)
+		used := 0
+		var open []int
+		for _, p := range test.parts {
+			if open = append(open, p.open); p.open > 0 {
+				used += titleHeight + p.open*p.height(0)
+			}
+		}
+		if used > screenHeight || !slices.Equal(open, test.open) {
+			t.Errorf("%s: %v items are open with %d pixels, want %v", name, open, used, test.open)
+		}
+	}
+	last := []part{{items: 11, height: func(int) int { return 34 }, share: 340}}
+	if openParts(last); last[0].open != 11 {
+		t.Errorf("the last of 11 items is folded alone")
 	}
 }
 
@@ -299,6 +356,7 @@ func TestWorkloadsOfTeams(t *testing.T) {
 		"workloads `a/1`, `b/2`":          {"a/1", "b/2"},
 		"6 workloads of `a`":              {"a/1", "a/2", "a/3", "a/4", "a/5", "a/6"},
 		"6 workloads: 2 of `b`, 4 of `a`": {"b/1", "a/2", "a/3", "a/4", "a/5", "b/6"},
+		"6 workloads, one per team":       {"a/1", "b/1", "c/1", "d/1", "e/1", "f/1"},
 		"16 workloads of 16 teams":        many,
 	} {
 		x := objects.Replacement{Address: "p", File: "f", Workloads: workloads}
@@ -328,7 +386,7 @@ func TestNeighbours(t *testing.T) {
 		"```diff\n- Job n (1.yaml)\n- Job n (2.yaml)\n- Service n (2.yaml)\n```\n\n" +
 		"`a/3.yaml`: 1 changed\n\n```diff\n@@ Job n @@\n```\n\n" +
 		"`b/1.yaml`: 1 added\n\n```diff\n+ Job n\n```\n\n" +
-		"Compared as whole files: `README.md`, `USING.md`\n\n</details>\n"
+		"Other changed files: `README.md`, `USING.md`\n\n</details>\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
@@ -337,7 +395,7 @@ func TestNeighbours(t *testing.T) {
 // TestFitParts checks that a small part keeps its place beside parts that do not fit.
 func TestFitParts(t *testing.T) {
 	items := func(letter string, n int) part {
-		return part{n, func(d *markdown.Document, n int) {
+		return part{items: n, render: func(d *markdown.Document, _, n int) {
 			d.Para(markdown.Markup(strings.Repeat(letter, n)))
 		}}
 	}
@@ -371,7 +429,9 @@ func TestAlike(t *testing.T) {
 		objects.Object{File: "z.yaml", Kind: "LocalQueue", Name: "l", Op: delta.Changed, Fields: fields},
 		objects.Object{File: "z.yaml", Kind: "Secret", Name: "a", Op: delta.Changed},
 		objects.Object{File: "z.yaml", Kind: "Secret", Name: "b", Op: delta.Changed})
-	want := `q00.yaml
+	want := `33 generated objects change
+
+q00.yaml
   ~ ClusterQueue q00
       ~ spec.cohortName: a -> b
       the same in 29 more: q01, q02, q03, q04, q05, …
@@ -405,7 +465,8 @@ func TestTextColor(t *testing.T) {
 		{File: "a", Kind: "Secret", Name: "o", Op: delta.Removed},
 		{File: "a", Kind: "Secret", Name: "p", Op: delta.Changed},
 	}}
-	want := "\x1b[1ma\x1b[0m\n  \x1b[1;32m+\x1b[0m Secret n\n  \x1b[1;31m-\x1b[0m Secret o\n  \x1b[1;33m~\x1b[0m " +
+	want := "\x1b[1m3 generated objects change\x1b[0m\n\n" +
+		"\x1b[1ma\x1b[0m\n  \x1b[1;32m+\x1b[0m Secret n\n  \x1b[1;31m-\x1b[0m Secret o\n  \x1b[1;33m~\x1b[0m " +
 		"Secret p\n\nobjects: 1 added, 1 changed, 1 removed from configuration\n"
 	if diff := cmp.Diff(want, printString(t, func(w io.Writer) error { return Text(w, r, true) })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -449,7 +510,7 @@ func TestProse(t *testing.T) {
 		"":                                        "",
 		`" (`:                                     "`\"` (",
 		"0-36 nodes, 4 of the 7.84 + 4 to borrow": "0-36 nodes, 4 of the 7.84 + 4 to borrow",
-		"+ a -1 1- 1/2 10.0.0.0/8":                "`+` a `-1` `1-` `1/2` `10.0.0.0/8`",
+		"+ a -1 1- 1/2 10.0.0.0/8":                "`+` a -1 `1-` `1/2` `10.0.0.0/8`",
 	} {
 		if got := proseMarkup(in, 400); string(got) != want {
 			t.Errorf("prose(%q) = %q, want %q", in, got, want)
@@ -458,7 +519,7 @@ func TestProse(t *testing.T) {
 }
 
 // own are the lines of Markdown that are not text, and the beginnings of others.
-var own = regexp.MustCompile(`^(####? |> \[!CAUTION\]$|> (- |\*\*)?|>$|- |\| --- .*\|$|\| |</details>$)`)
+var own = regexp.MustCompile(`^(\*\*|####? |> \[!CAUTION\]$|> (- |\*\*)?|>$|- |\| --- .*\|$|\| |</details>$)`)
 
 // ownHead is the head of a block that the reader can open: with the review's own words, or
 // with the name of a file.
@@ -504,6 +565,7 @@ func markdownSkeleton(t *testing.T, md string) string {
 			line = strings.ReplaceAll(row, `\|`, "I")
 		}
 		line = strings.TrimSuffix(line, headFrom+" | "+headTo+" |")
+		line = strings.TrimSuffix(line, " [How to read this]("+guideAddress+")")
 		line = strings.ReplaceAll(withoutCode(t, own.ReplaceAllString(line, "")), lineBreak, breakSign)
 		out = append(out, strings.NewReplacer(" |", "", ".**", ".").Replace(line))
 	}
@@ -560,9 +622,9 @@ func FuzzMarkdown(f *testing.F) {
 		if (summary.Line{Note: s}).Dangerous() {
 			plain = "dangerous: x"
 		}
-		if lines := strings.Split(markdownOf(t, liveReview(plain, 3)), "\n"); s != "" &&
-			len(lines) != strings.Count(got, "\n")+1 {
-			t.Errorf("%d lines, want %d:\n%s", strings.Count(got, "\n")+1, len(lines), got)
+		if n, want := itemLines(got), itemLines(markdownOf(t, liveReview(plain, 3))); n != want &&
+			strings.TrimSpace(words.OneLine(s)) != "" {
+			t.Errorf("%d lines, want %d:\n%s", n, want, got)
 		}
 		skeleton := markdownSkeleton(t, got)
 		breaks := strings.Count(markdownSkeleton(t, markdownOf(t, liveReview(plain, 3))), breakSign)
@@ -581,6 +643,23 @@ func FuzzMarkdown(f *testing.F) {
 			}
 		}
 	})
+}
+
+// itemLines counts the lines of a comment with items, rows and code. How many of them are folded,
+// and the heads of tables there, depend on the lengths of the texts.
+func itemLines(md string) (n int) {
+	for line := range strings.Lines(md) {
+		switch line = strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "> "); {
+		case line == "" || line == ">", strings.HasPrefix(line, "<details>"), line == "</details>",
+			strings.HasPrefix(line, "#### "), strings.HasPrefix(line, "**"), strings.HasPrefix(line, "| --- |"),
+			strings.HasPrefix(line, "| Change | &nbsp;"),
+			strings.HasSuffix(line, "resources must be replaced when applied."),
+			strings.HasSuffix(line, "removed from configuration."):
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // FuzzConsole: no text steers a terminal or a runner, and JSON gives it back.

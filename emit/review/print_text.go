@@ -10,7 +10,6 @@ import (
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/live"
-	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
@@ -18,6 +17,7 @@ import (
 // form has everything.
 const (
 	textReplacements = 50
+	textInstances    = 8   // names of resources for which the same is true
 	textWorkloads    = 5   // of a replacement
 	textLines        = 20  // of a topic
 	textDetails      = 200 // objects and fields together; above this, only files are listed
@@ -26,7 +26,8 @@ const (
 	textFiles        = 40  // listed without details
 )
 
-// Text writes a review for a terminal: the difference in cost if prices are known, what
+// Text writes a review for a terminal: the headline, the difference in cost if prices are known,
+// the findings that the change brings, what
 // changes for the jobs of the rehearsals if they were played, the resources that must be
 // replaced, the summary, the objects by file, and the totals. A long list ends with the
 // number of omitted items. If nothing differs, no prices are known and nothing was compared
@@ -35,9 +36,16 @@ const (
 // Whatever a blueprint contains, the output has no control sequences except colours.
 func Text(w io.Writer, r *Review, color bool) error {
 	p := textPrinter{color: color}
-	if r.Cost != nil {
+	if !r.Same() {
+		p.startSection("%s", p.bold(r.Headline()))
+	}
+	if s := r.Base.sentences(r.Before); s != "" && !r.Same() {
+		p.printLine("%s", console.Inline(s))
+	}
+	if r.Cost != nil && r.Cost.Differs() {
 		p.startSection("%s", r.Cost)
 	}
+	p.printFindings(r.Findings)
 	for _, rehearsal := range r.Rehearsals {
 		p.startSection("rehearsal %s:", console.Inline(rehearsal.Name))
 		for _, line := range rehearsal.lines(math.MaxInt) {
@@ -50,8 +58,11 @@ func Text(w io.Writer, r *Review, color bool) error {
 		p.printLine("  %s", moved)
 	}
 	replaced := r.replacedResources()
-	p.printResources("must be replaced when applied:", "-/+", r.Replacements, replaced)
-	p.printResources("removed from configuration:", "-", r.Removals, replaced)
+	for _, list := range r.resourceLists() {
+		p.printResources(list, replaced)
+	}
+	p.printJobs(r.Jobs)
+	p.printPlayed(r.Played)
 	p.printSummary(r.Summary)
 	p.printFiles(byFile(r.changedGroups()))
 	if r.Live != nil {
@@ -105,23 +116,44 @@ func (p *textPrinter) sign(op delta.Op) string {
 }
 
 // printResources lists Terraform resources under a title.
-func (p *textPrinter) printResources(title, sign string, all []objects.Replacement, replaced replaced) {
-	if len(all) == 0 {
+func (p *textPrinter) printResources(list resourceList, replaced replaced) {
+	if len(list.resources) == 0 {
 		return
 	}
-	p.startSection("%s", console.Red.Paint(p.color, title))
-	shown, hidden := firstItems(all, textReplacements)
+	p.startSection("%s", console.Red.Paint(p.color, list.what+":"))
+	shown, hidden := firstItems(groupResources(list.resources), textReplacements)
 	for _, x := range shown {
-		p.printLine("  %s %s (%s:%d)", console.Red.Paint(p.color, sign), p.bold(x.Address), console.Inline(x.File),
-			x.Line)
+		p.printLine("  %s %s (%s:%d)", console.Red.Paint(p.color, list.sign), p.bold(x.text(textInstances)),
+			console.Inline(x.File), x.Line)
 		for _, f := range x.Because {
 			p.printLine("      %s", console.Inline(replaced.reasonText(f)))
 		}
-		if s := affectedText(x, textWorkloads); s != "" {
+		if s := originText(x.Origin); s != "" {
+			p.printLine("      %s", s)
+		}
+		if s := affectedText(x.Replacement, textWorkloads); s != "" {
 			p.printLine("      %s", console.Inline(s))
 		}
 	}
 	p.printOmitted("  ", hidden)
+}
+
+// printFindings prints the findings that the change brings, and those that are gone.
+func (p *textPrinter) printFindings(f *Findings) {
+	if f.same() {
+		return
+	}
+	p.startSection("%s", p.bold("findings:"))
+	for _, list := range []struct {
+		sign     delta.Op
+		findings []Finding
+	}{{delta.Added, f.New}, {delta.Changed, f.Changed}, {delta.Removed, f.Gone}} {
+		shown, hidden := firstItems(list.findings, textLines)
+		for _, x := range shown {
+			p.printLine("  %s %s: %s", operationSign(list.sign), console.Inline(x.Place), console.Inline(x.String()))
+		}
+		p.printOmitted("  ", hidden)
+	}
 }
 
 func (p *textPrinter) printSummary(lines []summary.Line) {
@@ -157,7 +189,14 @@ func (p *textPrinter) printFiles(files []file) {
 				p.printOmitted("  ", countObjects(f.groups[j:]))
 				break
 			}
-			p.printLine("  %s %s %s", p.sign(o.Op), console.Inline(o.Kind), console.Inline(o.Name))
+			name := console.Inline(o.Kind) + " " + console.Inline(o.Name)
+			if s := originText(o.Origin); s != "" {
+				name += ", " + s
+			}
+			p.printLine("  %s %s", p.sign(o.Op), name)
+			if isPage(o.Object) && o.Op == delta.Changed {
+				continue
+			}
 			fields, hidden := firstItems(o.Fields, textFields)
 			for _, f := range fields {
 				p.printLine("      %s %s", p.sign(opOf(f)), console.Inline(changeText(f)))

@@ -2,13 +2,14 @@
 //
 // Two states go in, each a plan with the folder that was rendered from it.
 // Package summary compares the plans and describes the changes in the platform's
-// own words. Package objects compares the folders, object by object, and lists
-// the resources that Terraform must replace. Compare joins the results in one
-// Review, and a printer for each format writes it: text, JSON, Markdown and
-// annotations for GitHub. A Review reports which resources left the configuration
-// and which must be replaced when the change is applied. It cannot report
-// what only Google Cloud knows, because it compares plans and folders. CompareLive makes a
-// Review of a comparison with exports by package live.
+// own words, and package jobs decides what they do to jobs. Package objects
+// compares the folders, object by object, and lists the resources that Terraform
+// must replace. Compare joins the results in one Review, and a printer for each
+// format writes it: text, JSON, Markdown and annotations for GitHub. A Review
+// reports which resources left the configuration and which must be replaced when
+// the change is applied. It cannot report what only Google Cloud knows, because it
+// compares plans and folders. CompareLive makes a Review of a comparison with
+// exports by package live.
 //
 // Package graph, beside it, draws one plan. No package below emit/review adds a file to
 // the deploy folder.
@@ -22,10 +23,12 @@ import (
 	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/secret"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/losses"
 	"github.com/batchwright/batchwright/emit/rehearsal/report"
 	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/jobs"
 	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
@@ -36,11 +39,18 @@ type State struct {
 	// Label names the side: a revision, a folder, "the blueprint".
 	Label string
 	// Plan is nil if only the folder is known, for example a folder on disk. A
-	// comparison with such an earlier side has only the lines of the summary about nodes
-	// that go away, and its replacements do not list the affected nodes and workloads.
+	// comparison with such an earlier side has no summary, only the effects on jobs whose
+	// nodes go away, and its replacements do not list the affected nodes and workloads.
 	Plan *ir.Platform
 	// Tree is the folder, sorted by path.
 	Tree emit.Tree
+	// Base describes the earlier state of a comparison of revisions; nil in others. Compare
+	// counts in it.
+	Base *Base
+	// Compiled is what this batchwright compiles the plan to, if Tree is a folder that was
+	// committed beside the blueprint; nil otherwise. Trees that differ tell the changes of the
+	// blueprint from the others.
+	Compiled emit.Tree
 }
 
 // Review holds the changes from one state to another. Its slices are nil if they
@@ -51,9 +61,18 @@ type Review struct {
 	Platform string `json:"platform"`
 	Before   string `json:"before"` // label of the state
 	After    string `json:"after"`
-	// Cost is the difference in cost, nil if no prices are known. Compare leaves it
-	// nil.
-	Cost *cost.Change `json:"cost,omitzero"`
+	// Base says what the earlier state is in a comparison of revisions; nil in others.
+	Base *Base `json:"base,omitzero"`
+	// Findings say what the change does to the findings of the blueprint; nil if those of a
+	// state are not known. Compare leaves them nil.
+	Findings *Findings `json:"findings,omitzero"`
+	// Cost is the difference in cost, nil if no prices are known. Compare leaves it nil.
+	// CostUnknown says why prices that were given cannot tell it; "" otherwise.
+	Cost        *cost.Change `json:"cost,omitzero"`
+	CostUnknown string       `json:"costUnknown,omitempty"`
+	// Played says what the scheduler's own code does to sample jobs; nil if its engine is not
+	// installed or no queue changes. Compare leaves it nil.
+	Played *Played `json:"played,omitzero"`
 	// Rehearsals say what the change does to the jobs of the later state's rehearsals, by
 	// name. Compare leaves them nil.
 	Rehearsals []Rehearsal `json:"rehearsals,omitzero"`
@@ -62,13 +81,23 @@ type Review struct {
 	// finds no state, and creates everything a second time.
 	StateFrom string `json:"stateFrom"`
 	StateTo   string `json:"stateTo"`
-	// Replacements are the Terraform resources that must be replaced when the change
-	// is applied: clusters first, then reservations, buckets and node pools, then
-	// the others. Resources of one kind are sorted by address.
+	// Replacements are the Terraform resources that must be replaced when the change is
+	// applied: clusters first, then node pools, reservations and buckets, then the others.
+	// Resources of one kind are sorted by address.
 	Replacements []objects.Replacement `json:"replacements"`
-	// Removals are the clusters, reservations, buckets and node pools that left
+	// Removals are the clusters, node pools, reservations and buckets that left
 	// the configuration, in the same order.
 	Removals []objects.Replacement `json:"removals"`
+	// Jobs are what the change does to jobs that run, that wait and that come, the worst
+	// effects first.
+	Jobs []jobs.Effect `json:"jobs"`
+	// Shrunk are the node pools that stay and lose nodes. Recreated are those of which GKE
+	// recreates all nodes, although Terraform changes them in place.
+	Shrunk    []objects.Replacement `json:"shrunk"`
+	Recreated []objects.Replacement `json:"recreated"`
+	// Unknown reports whether Terraform's files cannot be read or evaluated on one side, so that
+	// the review can miss what happens to nodes and data.
+	Unknown bool `json:"unknown"`
 	// Summary describes the changes in the platform's own words, sorted by topic.
 	Summary []summary.Line `json:"summary"`
 	// Objects are the changed objects, sorted by file, then by kind and name.
@@ -79,6 +108,42 @@ type Review struct {
 	// Live holds what a comparison with exports knows besides the changes. Compare
 	// leaves it nil.
 	Live *live.Facts `json:"live,omitzero"`
+}
+
+// Played is what becomes of sample jobs that run on their quota, borrow or wait when the change
+// comes, or are submitted afterwards.
+type Played struct {
+	Decider string `json:"decider"` // the release that decided, such as "Kueue 0.19.2"; "" if none did
+	// Lines describe the jobs that fare otherwise because of the change, the worst first.
+	Lines []string `json:"lines"`
+	// Unaffected is the number of the other jobs.
+	Unaffected int `json:"unaffected"`
+	// Unplayed is the reason why the jobs were not played, "" if they were.
+	Unplayed string `json:"unplayed"`
+}
+
+// title returns what the lines are about.
+func (p *Played) title() string {
+	if p.Decider == "" {
+		return "Sample jobs"
+	}
+	return "Sample jobs, played with " + p.Decider
+}
+
+// all returns the lines, and one for the jobs that nothing happens to or for the reason why the
+// jobs were not played.
+func (p *Played) all() []string {
+	switch {
+	case p == nil:
+		return nil
+	case p.Unplayed != "":
+		return []string{"not played: " + p.Unplayed}
+	}
+	others := words.Plural(p.Unaffected, "job fares as before", "jobs fare as before")
+	if len(p.Lines) > 0 {
+		others = words.Plural(p.Unaffected, "other job fares as before", "other jobs fare as before")
+	}
+	return append(slices.Clone(p.Lines), others)
 }
 
 // Rehearsal is the difference between two states in a rehearsal.
@@ -106,9 +171,10 @@ func (r Rehearsal) lines(n int) []string {
 	return []string{"p95 waits, longest waits, evictions, hours and utilization stay the same"}
 }
 
-// Same reports whether nothing except formatting changed.
+// Same reports whether nothing except formatting changed, also in the findings.
 func (r *Review) Same() bool {
-	return len(r.Replacements)+len(r.Removals)+len(r.Summary)+len(r.Objects) == 0 &&
+	resources := len(r.Replacements) + len(r.Removals) + len(r.Shrunk) + len(r.Recreated)
+	return resources+len(r.Jobs)+len(r.Summary)+len(r.Objects) == 0 && r.Findings.same() &&
 		(r.Live == nil || len(r.Live.Adopted) == 0)
 }
 
@@ -116,7 +182,7 @@ func (r *Review) Same() bool {
 // its name says, for example after an edit by hand, becomes an object that reports
 // this.
 func Compare(before, after State) *Review {
-	r := &Review{Before: before.Label, After: after.Label}
+	r := &Review{Before: before.Label, After: after.Label, Base: before.Base}
 	for _, plan := range []*ir.Platform{before.Plan, after.Plan} {
 		if plan != nil {
 			r.Platform = plan.Name
@@ -126,29 +192,42 @@ func Compare(before, after State) *Review {
 	var beside sync.WaitGroup
 	beside.Go(func() { r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree) })
 	effects := objects.EffectsOf(before.Tree, after.Tree, before.Plan)
+	if r.Unknown = effects.Unknown; r.Unknown && before.Compiled != nil {
+		effects = objects.EffectsOf(before.Compiled, after.Tree, before.Plan)
+	}
 	r.Replacements, r.Removals = effects.Replaced, effects.Removed
-	gone := slices.ContainsFunc(r.Replacements, func(x objects.Replacement) bool {
-		return x.IsCluster() && x.Guard == ""
-	})
+	r.Shrunk, r.Recreated = effects.Shrunk, effects.Recreated
+	gone := slices.ContainsFunc(slices.Concat(r.Replacements, r.Removals), objects.Replacement.IsCluster)
 	beside.Wait()
 	switch {
 	case after.Plan == nil:
 	case before.Plan == nil:
-		r.Summary = summary.OfLosses(after.Plan, slices.Concat(effects.Lost, lostFlavors(r.Objects)))
+		r.Jobs = jobs.OfLosses(after.Plan, slices.Concat(effects.Lost, lostFlavors(r.Objects)))
 		for _, f := range effects.Refused {
 			r.Summary = append(r.Summary, summary.RefusedRange(f.Path, f.From, f.To))
 		}
 	default:
-		r.Summary = summary.Of(before.Plan, after.Plan, effects.Lost)
+		lost := effects.Lost
+		if before.Compiled != nil { // labels of nodes can follow from the version of batchwright
+			lost = slices.Concat(lost, lostFlavors(r.Objects))
+		}
+		r.Jobs = jobs.Of(before.Plan, after.Plan, lost)
+		r.Summary = summary.Of(before.Plan, after.Plan)
 		from, to := terraformState(before.Plan), terraformState(after.Plan)
 		if from != to && !before.Plan.Absent() && !after.Plan.Absent() {
 			r.StateFrom, r.StateTo = from, to
 		}
 	}
-	if gone && after.Plan != nil {
-		// The jobs do not wait in their queues, which are gone too.
-		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Topic == summary.TopicJobs })
-		r.Summary = slices.Insert(r.Summary, 0, summary.JobsOfCluster())
+	if gone && after.Plan != nil && r.StateTo == "" {
+		// The jobs do not wait in their queues, which are gone too. With another state, the cluster
+		// stays beside the new one.
+		r.Jobs = []jobs.Effect{jobs.OfCluster(after.Plan.Absent())}
+	}
+	if before.Base != nil {
+		r.Base.Objects = len(r.Objects)
+		if before.Compiled != nil {
+			r.tellOrigins(before, after)
+		}
 	}
 	r.maskSecrets()
 	return r

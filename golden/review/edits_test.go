@@ -25,7 +25,8 @@ type edit struct {
 	file      string // below blueprints, "" for the blueprint's platform.cue
 	without   string // a file that the edit removes, or ""
 	old, new  string // old occurs once and is replaced by new
-	// summary holds the expected lines of the summary, each after its topic.
+	// summary holds the expected effects on jobs, after "jobs", and the expected lines of the
+	// summary, each after its topic.
 	summary []string
 	// replaced holds the addresses of the resources that Terraform must replace.
 	// removed holds those of clusters, reservations, buckets and node pools that
@@ -50,6 +51,9 @@ func TestReviewOfEdits(t *testing.T) {
 			e.applyEdit(t, dir)
 			r := review.Compare(before, compileState(t, dir, e))
 			var summary, replaced, removed []string
+			for _, e := range r.Jobs {
+				summary = append(summary, "jobs | "+e.String())
+			}
 			for _, l := range r.Summary {
 				summary = append(summary, string(l.Topic)+" | "+l.String())
 			}
@@ -111,8 +115,13 @@ func TestReviewOfOneNumber(t *testing.T) {
 			},
 			others: []string{".batchwright/manifest.json", "README.md", "REFERENCE.md"},
 			summary: []string{
-				"jobs | jobs in tier dws beyond 256 GPUs of a3-ultra: run -> still run " +
-					"(no new job starts there until the use is below the quota)",
+				"jobs | largest job of tier dws: 512 -> 256 GPUs: jobs of products, research in tier dws: running " +
+					"jobs with more than 256 GPUs continue. If they are evicted, they never start again; waiting " +
+					"jobs with more than 256 GPUs never start: delete them, and submit smaller jobs; new jobs with " +
+					"more than 256 GPUs are rejected",
+				"jobs | quota of a3-ultra in tier dws: 512 -> 256 GPUs: jobs of products, research in tier dws: " +
+					"running jobs beyond 256 GPUs continue. If Kueue evicts them, they wait for quota; waiting and " +
+					"new jobs wait until the queue uses less than 256 GPUs",
 				`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues ` +
 					`guarantee 256 of the 512 GPUs)`,
 				"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted",
@@ -132,8 +141,13 @@ func TestReviewOfOneNumber(t *testing.T) {
 				"kubernetes/teams/research.yaml: lq-research-dws " +
 					"a3-ultra cpu=13312 memory=180Ti nvidia.com/gpu=512 pods=56320",
 			},
-			others:  []string{".batchwright/manifest.json", "REFERENCE.md"},
-			summary: []string{`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`},
+			others: []string{".batchwright/manifest.json", "REFERENCE.md"},
+			summary: []string{
+				"jobs | quota of a3-ultra in tier dws: 13824 -> 13312 CPUs: jobs of products, research in tier " +
+					"dws: running jobs beyond 13312 CPUs continue. If Kueue evicts them, they wait for quota; " +
+					"waiting and new jobs wait until the queue uses less than 13312 CPUs",
+				`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`,
+			},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -172,6 +186,9 @@ func TestReviewOfOneNumber(t *testing.T) {
 			}
 			var summary []string
 			r := review.Compare(before, after)
+			for _, e := range r.Jobs {
+				summary = append(summary, "jobs | "+e.String())
+			}
 			for _, l := range r.Summary {
 				if l.Topic == "cloud quota" {
 					l.Note = "" // other metrics, see TestReviewOfEdits
@@ -284,6 +301,8 @@ var edits = []edit{
 		name: "quota of every team", blueprint: "batch-platform", old: `"l4-spot": {accelerators: 12, borrow: 4}`,
 		new: `"l4-spot": {accelerators: 16, borrow: 4}`,
 		summary: []string{
+			"jobs | quota of l4-spot in tier lp: 12 -> 16 GPUs: jobs of team-a, team-b, team-c, team-d in " +
+				"tier lp: waiting and new jobs may start earlier",
 			"quota | all 4 teams: nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues guarantee 64 of the 72 " +
 				"GPUs)",
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1176 vCPUs",
@@ -306,18 +325,33 @@ var edits = []edit{
 		name: "borrowing limit", blueprint: "batch-platform", old: `"l4-ondemand": {accelerators: 4, borrow: 4}`,
 		new: `"l4-ondemand": {accelerators: 4, borrow: 1}`,
 		summary: []string{
+			"jobs | largest job of tier hp: 8 -> 5 GPUs: jobs of team-a, team-b, team-c, team-d in tier " +
+				"hp: running jobs with more than 5 GPUs continue. If they are evicted, they never start " +
+				"again; waiting jobs with more than 5 GPUs never start: delete them, and submit smaller " +
+				"jobs; new jobs with more than 5 GPUs are rejected",
+			"jobs | borrowing limit of l4-ondemand in tier hp: 4 -> 1 GPU: jobs of team-a, team-b, team-c, " +
+				"team-d in tier hp: running jobs that borrow continue. If Kueue evicts them, they wait for " +
+				"quota; waiting and new jobs can borrow at most 1 GPU",
 			"quota | all 4 teams: borrowing limit of l4-ondemand in hp: 4 -> 1 GPU",
 		},
 	},
 	{
 		name: "borrow all no more", blueprint: "kai-departments", old: `borrow: "all"`, new: "borrow: 8",
 		summary: []string{
+			"jobs | limit of the team: all idle GPUs -> 16 GPUs: jobs of project-a, project-b, project-c, " +
+				"project-d: running jobs beyond 16 GPUs continue. If they are evicted, they wait; waiting " +
+				"and new jobs wait while the team uses 16 GPUs",
 			"quota | all 4 teams: borrowing limit of h100-reserved in gpu: all that is idle -> 8 GPUs",
 		},
 	},
 	{
 		name: "a capacity less", blueprint: "batch-platform", old: `lp: {"l4-reserved": borrow: 4, `, new: `lp: {`,
 		summary: []string{
+			"jobs | no quota of l4-reserved in tier lp: jobs of team-a, team-b, team-c, team-d in tier lp: " +
+				"running jobs on l4-reserved continue until another queue of the cohort needs its " +
+				"guaranteed quota; waiting jobs start only on the other capacities of the queue. Those " +
+				"that select nodes of l4-reserved never start: delete them; new jobs are rejected if they " +
+				"select nodes of l4-reserved",
 			"quota | all 4 teams: quota of l4-reserved in lp removed from configuration: 0 GPUs + 4 to borrow (all " +
 				"queues guarantee 16 of the 8 GPUs, more than there are)",
 		},
@@ -326,6 +360,8 @@ var edits = []edit{
 		name: "cpu and memory of an accelerator", blueprint: "batch-platform",
 		old: `perAccelerator: {cpu: 10, memory: "60Gi"}`, new: `perAccelerator: {cpu: 11, memory: "60Gi"}`,
 		summary: []string{
+			"jobs | quota of a100-compact in tier compact: 20 -> 22 CPUs: jobs of team-a, team-b, team-c, " +
+				"team-d in tier compact: waiting and new jobs may start earlier",
 			`quota | capacity "a100-compact": cpu with each GPU of quota: 10 -> 11 CPUs`,
 		},
 	},
@@ -333,9 +369,15 @@ var edits = []edit{
 		name: "shared quota", blueprint: "a3-ultra-flex", old: "shared: {}",
 		new: `shared: quota: "a3-ultra": accelerators: 256`,
 		summary: []string{
-			"jobs | jobs in tier dws beyond 256 GPUs of a3-ultra: run -> still run " +
-				"(no new job starts there until the use is below the quota)",
-			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues guarantee 256 of the 512 GPUs)`,
+			"jobs | largest job of tier dws: 512 -> 256 GPUs: jobs of products, research in tier dws: " +
+				"running jobs with more than 256 GPUs continue. If they are evicted, they never start " +
+				"again; waiting jobs with more than 256 GPUs never start: delete them, and submit smaller " +
+				"jobs; new jobs with more than 256 GPUs are rejected",
+			"jobs | quota of a3-ultra in tier dws: 512 -> 256 GPUs: jobs of products, research in tier " +
+				"dws: running jobs beyond 256 GPUs continue. If Kueue evicts them, they wait for quota; " +
+				"waiting and new jobs wait until the queue uses less than 256 GPUs",
+			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues guarantee 256 of the ` +
+				`512 GPUs)`,
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted (and with it " +
 				"machines of family a3: 14336 -> 7168 vCPUs admitted; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 3200 GB " +
 				"admitted; LOCAL_SSD_TOTAL_GB: 768000 -> 384000 GB admitted; GPUS_ALL_REGIONS: 512 -> 256 GPUs " +
@@ -347,6 +389,9 @@ var edits = []edit{
 		old: `gpuDirect: true,`,
 		new: `gpuDirect: true, perAccelerator: {cpu: 26, memory: "360Gi"},`,
 		summary: []string{
+			"jobs | quota of a3-ultra in tier dws: 13824 -> 13312 CPUs: jobs of products, research in tier " +
+				"dws: running jobs beyond 13312 CPUs continue. If Kueue evicts them, they wait for quota; " +
+				"waiting and new jobs wait until the queue uses less than 13312 CPUs",
 			`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`,
 		},
 	},
@@ -362,10 +407,16 @@ var edits = []edit{
 		name: "quota of cpu", blueprint: "tpu-training", tags: []string{"perTeam"}, file: "tpu-training/per-team.cue",
 		old: "cpus: 3", new: "cpus: 2",
 		summary: []string{
-			"jobs | jobs of tpu-research, tpu-training in tier train beyond 2 CPUs of cpu: run -> still run (no " +
-				"new job starts there until the use is below the quota; other queues of the cohort may evict these " +
-				"jobs to get their guarantee back)",
-			"quota | both teams: nominal quota of cpu in train: 3 -> 2 CPUs (cohort tpu guarantees 4 of the 7.84 CPUs)",
+			"jobs | largest job of tier train: 6 -> 4 CPUs: jobs of tpu-research, tpu-training in tier " +
+				"train: running jobs with more than 4 CPUs continue. If they are evicted, they never start " +
+				"again; waiting jobs with more than 4 CPUs never start: delete them, and submit smaller " +
+				"jobs; new jobs with more than 4 CPUs are rejected",
+			"jobs | quota of cpu in tier train: 3 -> 2 CPUs: jobs of tpu-research, tpu-training in tier " +
+				"train: running jobs beyond 2 CPUs continue until another queue of the cohort needs its " +
+				"guaranteed quota; waiting and new jobs beyond 2 CPUs start only on quota that other " +
+				"queues do not use",
+			"quota | both teams: nominal quota of cpu in train: 3 -> 2 CPUs (cohort tpu guarantees 4 of the " +
+				"7.84 CPUs)",
 		},
 	},
 
@@ -374,12 +425,16 @@ var edits = []edit{
 		name: "a team added", blueprint: "batch-platform", old: `"team-d": cohort: "team-c-d"`,
 		new: `"team-d": cohort: "team-c-d", "team-e": cohort: "team-c-d"`,
 		summary: []string{
+			`jobs | capacity "l4-reserved": quota without nodes: 8 -> 12 GPUs: jobs of team-a, team-b, ` +
+				"team-c, team-d: waiting and new jobs can get quota for which there is no node: they then " +
+				"wait for nodes, and after 30 minutes in their queue again",
 			`teams | team "team-e" added: cohort team-c-d, tiers compact, hp, lp, 22 GPUs guaranteed, ` +
 				`a bucket, 16 workloads`,
 			`access | team "team-e": group that may submit added: team-e@example.com`,
 			`guarantees | capacity "a100-compact": guaranteed by all queues: 8 -> 10 GPUs (of the 100 there are)`,
 			`guarantees | capacity "l4-ondemand": guaranteed by all queues: 16 -> 20 GPUs (of the 48 there are)`,
-			`guarantees | capacity "l4-reserved": guaranteed by all queues: 16 -> 20 GPUs (more than the 8 there are)`,
+			`guarantees | capacity "l4-reserved": guaranteed by all queues: 16 -> 20 GPUs (more than the 8 ` +
+				`there are)`,
 			`guarantees | capacity "l4-spot": guaranteed by all queues: 48 -> 60 GPUs (of the 72 there are)`,
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1200 vCPUs",
 			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 5170 GiB",
@@ -395,13 +450,36 @@ var edits = []edit{
 	{
 		name: "a team removed", blueprint: "batch-platform", old: "	\"team-d\": cohort: \"team-c-d\"\n", new: "",
 		summary: []string{
-			"jobs | jobs of team-d: run -> stop, and do not start again (the team leaves)",
+			"jobs | the team leaves the platform: jobs of team-d: running jobs stop, and do not start " +
+				"again: delete them; waiting jobs never start: delete them; new jobs can still be submitted, " +
+				"because the namespace stays, but never start",
+			"jobs | largest job of tier hp: 8 -> 4 GPUs: jobs of team-c in tier hp: running jobs with more " +
+				"than 4 GPUs continue. If they are evicted, they never start again; waiting jobs with more " +
+				"than 4 GPUs never start: delete them, and submit smaller jobs; new jobs with more than 4 " +
+				"GPUs are rejected",
+			"jobs | largest job of tier lp: 16 -> 12 GPUs: jobs of team-c in tier lp: running jobs with " +
+				"more than 12 GPUs continue. If they are evicted, they never start again; waiting jobs " +
+				"with more than 12 GPUs never start: delete them, and submit smaller jobs; new jobs with " +
+				"more than 12 GPUs are rejected",
+			"jobs | what other queues lend tier lp of l4-reserved: 8 -> 4 GPUs: jobs of team-c in tier lp: " +
+				"running jobs " +
+				"that borrow continue until another queue of the cohort needs its guaranteed quota; waiting and " +
+				"new jobs that must borrow may wait longer",
+			"jobs | what tier hp can borrow of l4-ondemand: 4 -> 0 GPUs: jobs of team-c in tier hp: " +
+				"running jobs that borrow continue. If Kueue evicts them, they wait for quota; waiting and " +
+				"new jobs wait for the queue's own quota, because they cannot borrow any more",
+			"jobs | what tier lp can borrow of l4-spot: 4 -> 0 GPUs: jobs of team-c in tier lp: running " +
+				"jobs that borrow continue. If Kueue evicts them, they wait for quota; waiting and new " +
+				"jobs wait for the queue's own quota, because they cannot borrow any more",
+			`jobs | capacity "l4-reserved": quota without nodes: 8 -> 4 GPUs: jobs of team-a, team-b, ` +
+				"team-c: waiting and new jobs may start earlier, because fewer of them wait for nodes",
 			`teams | team "team-d" removed from configuration: cohort team-c-d, tiers compact, hp, lp, 22 GPUs ` +
 				`guaranteed, a bucket, 16 workloads`,
 			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
 			`guarantees | capacity "a100-compact": guaranteed by all queues: 8 -> 6 GPUs (of the 100 there are)`,
 			`guarantees | capacity "l4-ondemand": guaranteed by all queues: 16 -> 12 GPUs (of the 48 there are)`,
-			`guarantees | capacity "l4-reserved": guaranteed by all queues: 16 -> 12 GPUs (more than the 8 there are)`,
+			`guarantees | capacity "l4-reserved": guaranteed by all queues: 16 -> 12 GPUs (more than the 8 ` +
+				`there are)`,
 			`guarantees | capacity "l4-spot": guaranteed by all queues: 48 -> 36 GPUs (of the 72 there are)`,
 			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 4000 GiB",
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 20 GPUs admitted (and with it " +
@@ -417,6 +495,8 @@ var edits = []edit{
 		new: `products: {members: ["user:analyst@example.com"], bucket: true}
 	analytics: group: "analytics@example.com"`,
 		summary: []string{
+			"jobs | more teams share the queue of tier dws: analytics: jobs of products, research in tier " +
+				"dws: waiting and new jobs can wait longer",
 			`teams | team "analytics" added: tier dws, 2 workloads`,
 			`access | team "analytics": group that may submit added: analytics@example.com`,
 		},
@@ -427,6 +507,8 @@ var edits = []edit{
 		new: `products: {members: ["user:analyst@example.com"], bucket: true}
 	analytics: members: ["user:builder@example.com"]`,
 		summary: []string{
+			"jobs | more teams share the queue of tier dws: analytics: jobs of products, research in tier " +
+				"dws: waiting and new jobs can wait longer",
 			`teams | team "analytics" added: tier dws, 2 workloads`,
 			`access | team "analytics": people and service accounts that may submit added: user:builder@example.com`,
 		},
@@ -436,6 +518,8 @@ var edits = []edit{
 		old: `products: {members: ["user:analyst@example.com"], bucket: true}`,
 		new: `products: {members: ["serviceAccount:ci@my-project.iam.gserviceaccount.com"], bucket: true}`,
 		summary: []string{
+			"jobs | people lose access to the team: jobs of products: running jobs continue, also those of " +
+				"people who lose access; new jobs are rejected if one of these people submits them",
 			`access | team "products": people and service accounts that may submit removed from configuration: ` +
 				`user:analyst@example.com`,
 			`access | team "products": people and service accounts that may submit added: ` +
@@ -446,12 +530,36 @@ var edits = []edit{
 		name: "a team moved", blueprint: "batch-platform", old: `"team-b": cohort: "team-a-b"`,
 		new: `"team-b": cohort: "team-c-d"`,
 		summary: []string{
+			"jobs | largest job of tier hp: 8 -> 4 GPUs: jobs of team-a in tier hp: running jobs with more " +
+				"than 4 GPUs continue. If they are evicted, they never start again; waiting jobs with more " +
+				"than 4 GPUs never start: delete them, and submit smaller jobs; new jobs with more than 4 " +
+				"GPUs are rejected",
+			"jobs | largest job of tier lp: 16 -> 12 GPUs: jobs of team-a in tier lp: running jobs with " +
+				"more than 12 GPUs continue. If they are evicted, they never start again; waiting jobs " +
+				"with more than 12 GPUs never start: delete them, and submit smaller jobs; new jobs with " +
+				"more than 12 GPUs are rejected",
+			"jobs | cohort: team-a-b -> team-c-d: jobs of team-b: running jobs that borrow continue until " +
+				"another queue of the cohort needs its guaranteed quota; waiting and new jobs can borrow " +
+				"only what queues of the new cohort do not use",
+			"jobs | what other queues lend tier lp of l4-reserved: 8 -> 4 GPUs: jobs of team-a in tier lp: " +
+				"running jobs " +
+				"that borrow continue until another queue of the cohort needs its guaranteed quota; waiting and " +
+				"new jobs that must borrow may wait longer",
+			"jobs | what tier hp can borrow of l4-ondemand: 4 -> 0 GPUs: jobs of team-a in tier hp: " +
+				"running jobs that borrow continue. If Kueue evicts them, they wait for quota; waiting and " +
+				"new jobs wait for the queue's own quota, because they cannot borrow any more",
+			"jobs | what tier lp can borrow of l4-spot: 4 -> 0 GPUs: jobs of team-a in tier lp: running " +
+				"jobs that borrow continue. If Kueue evicts them, they wait for quota; waiting and new " +
+				"jobs wait for the queue's own quota, because they cannot borrow any more",
 			`teams | team "team-b": cohort: team-a-b -> team-c-d (it lends to, and borrows from, team-c, team-d)`,
 		},
 	},
 	{
 		name: "no buckets", blueprint: "batch-platform", old: "	bucket: true\n", new: "",
 		summary: []string{
+			"jobs | the team loses its bucket: jobs of team-a, team-b, team-c, team-d: running jobs may " +
+				"fail if they use the bucket, because they lose access; waiting jobs may fail if they use " +
+				"the bucket, because they lose access; new jobs are rejected if they mount the bucket",
 			"teams | all 4 teams: bucket removed from configuration",
 			"access | service account of the build: permissions removed from configuration: storage.buckets.create",
 			"access | service account of the build: roles with a condition removed from configuration: " +
@@ -468,14 +576,20 @@ var edits = []edit{
 		name: "a namespace", blueprint: "tpu-training", old: `"tpu-research": {}`,
 		new: `"tpu-research": namespace: "research"`,
 		summary: []string{
-			`teams | team "tpu-research": namespace: tpu-research -> research (what its people made in the ` +
-				`old one does not move)`,
+			"jobs | the team's namespace changes: jobs of tpu-research: running jobs continue in the " +
+				"old namespace. If Kueue evicts them, they do not start again; waiting jobs never start: " +
+				"delete them in the old namespace, and submit them to the new one; new jobs submitted to " +
+				"the old namespace never start: submit them to the new one",
+			`teams | team "tpu-research": namespace: tpu-research -> research (objects that the team created in ` +
+				`the old namespace are not moved)`,
 		},
 	},
 	{
 		name: "sharing by few", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue",
 		old: `shared: {teams: ["team-a", "team-b"]`, new: `shared: {teams: ["team-a", "team-b", "team-c"]`,
 		summary: []string{
+			"jobs | more teams share the queue of tier dws: team-c: jobs of team-a, team-b in tier dws: " +
+				"waiting and new jobs can wait longer",
 			`queues | team "team-c": share of the queue of tier dws added`,
 		},
 	},
@@ -483,6 +597,9 @@ var edits = []edit{
 		name: "a cohort in another", blueprint: "batch-platform", old: `"team-c-d": {}`,
 		new: `"team-c-d": parent: "team-a-b"`,
 		summary: []string{
+			"jobs | cohort team-c-d: another parent: jobs of team-c, team-d: running jobs that borrow " +
+				"continue until another queue of the cohort needs its guaranteed quota; waiting and new " +
+				"jobs can borrow only what queues of the new cohort do not use",
 			`teams | cohort "team-c-d": parent cohort: none -> team-a-b`,
 		},
 	},
@@ -501,9 +618,12 @@ var edits = []edit{
 	{
 		name: "all that quota is of", blueprint: "a3-ultra-flex", old: "maxNodes: 64", new: "maxNodes: 96",
 		summary: []string{
+			"jobs | quota of a3-ultra in tier dws: 512 -> 768 GPUs: jobs of products, research in tier " +
+				"dws: waiting and new jobs may start earlier",
 			`capacity | capacity "a3-ultra": size: 0-64 nodes (512 GPUs) -> 0-96 nodes (768 GPUs) (all queues ` +
 				`guarantee 768 of the 768 GPUs)`,
-			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 768 GPUs (all queues guarantee 768 of the 768 GPUs)`,
+			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 768 GPUs (all queues guarantee 768 of the ` +
+				`768 GPUs)`,
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 768 GPUs at most (and with it " +
 				"machines of family a3: 14336 -> 21504 vCPUs at most; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 9600 GB " +
 				"at most; LOCAL_SSD_TOTAL_GB: 768000 -> 1152000 GB at most; GPUS_ALL_REGIONS: 512 -> 768 GPUs at " +
@@ -513,6 +633,8 @@ var edits = []edit{
 	{
 		name: "nodes of a reservation", blueprint: "kai-departments", old: "	nodes: 4\n", new: "	nodes: 5\n",
 		summary: []string{
+			`jobs | capacity "h100-reserved": most nodes: 4 -> 5: jobs of project-a, project-b, project-c, ` +
+				"project-d: waiting and new jobs may start earlier, because fewer of them wait for nodes",
 			`capacity | capacity "h100-reserved": size: 4 nodes (32 GPUs) -> 5 nodes (40 GPUs) (all queues ` +
 				`guarantee 32 of the 40 GPUs)`,
 			"cloud quota | Google Cloud quota gpus_per_gpu_family (gpu_family=NVIDIA_H100): 32 -> 40 GPUs",
@@ -526,10 +648,14 @@ var edits = []edit{
 		name: "fewer nodes than guaranteed", blueprint: "batch-platform", old: "		nodes: 4\n",
 		new: "		nodes: 2\n",
 		summary: []string{
-			`jobs | jobs on capacity "l4-reserved": run -> all stop before some of the nodes are ` +
-				`deleted, and wait in their queues ` +
-				`(2 of 4 nodes are deleted)`,
-			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 2 nodes (4 GPUs) (all queues guarantee 16 ` +
+			`jobs | capacity "l4-reserved": 2 of 4 nodes are deleted: jobs of team-a, team-b, team-c, ` +
+				"team-d: running jobs stop before the nodes are deleted, also those on nodes that stay, and " +
+				"wait in their queues again; waiting and new jobs cannot start on this capacity until the build ends",
+			`jobs | capacity "l4-reserved": quota without nodes: 8 -> 12 GPUs: jobs of team-a, team-b, ` +
+				"team-c, team-d: waiting and new jobs can get quota for which there is no node: they then " +
+				"wait for nodes, and after 30 minutes in their queue again",
+			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 2 nodes (4 GPUs) (all queues ` +
+				`guarantee 16 ` +
 				`of the 4 GPUs, more than there are)`,
 			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 4040 GiB",
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 4 GPUs " +
@@ -546,7 +672,8 @@ var edits = []edit{
 		name: "auto-provisioned nodes", blueprint: "batch-platform", old: "		maxNodes:        100\n",
 		new: "		maxNodes:        120\n",
 		summary: []string{
-			`capacity | capacity "a100-compact": size: 0-100 nodes (100 GPUs) -> 0-120 nodes (120 GPUs) (all queues ` +
+			`capacity | capacity "a100-compact": size: 0-100 nodes (100 GPUs) -> 0-120 nodes (120 GPUs) (all ` +
+				`queues ` +
 				`guarantee 8 of the 120 GPUs)`,
 			"limits | node auto-provisioning: most nvidia-tesla-a100 in the cluster: 100 -> 120 nvidia-tesla-a100",
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_A100_GPUS: 100 -> 120 GPUs at most",
@@ -558,15 +685,20 @@ var edits = []edit{
 		name: "machine type", blueprint: "batch-platform", old: `l4: {machine: "g2-standard-24"`,
 		new: `l4: {machine: "g2-standard-48"`,
 		summary: []string{
-			`jobs | jobs on capacity "l4-ondemand": run -> stop before the nodes are replaced, and wait in their ` +
-				`queues (the queues guarantee 16 GPUs there)`,
-			`jobs | jobs on capacity "l4-reserved": run -> stop before the nodes are replaced, and wait in their ` +
-				`queues (the queues guarantee 16 GPUs there)`,
-			`jobs | jobs on capacity "l4-spot": run -> stop before the nodes are replaced, and wait in their ` +
-				`queues (the queues guarantee 48 GPUs there)`,
-			"capacity | 3 capacities: l4-ondemand, l4-reserved, l4-spot: machine: g2-standard-24 with 2 nvidia-l4 -> " +
-				"g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node; GKE makes the nodes anew " +
-				"for it)",
+			`jobs | capacity "l4-ondemand": its nodes are replaced: jobs of team-a, team-b, team-c, ` +
+				"team-d: running jobs stop before the nodes are replaced, and wait in their queues again; " +
+				"waiting and new jobs cannot start on this capacity until the build ends",
+			`jobs | capacity "l4-reserved": its nodes are replaced: jobs of team-a, team-b, team-c, ` +
+				"team-d: running jobs stop before the nodes are replaced, and wait in their queues again; " +
+				"waiting and new jobs cannot start on this capacity until the build ends",
+			`jobs | capacity "l4-spot": its nodes are replaced: jobs of team-a, team-b, team-c, team-d: ` +
+				"running jobs stop before the nodes are replaced, and wait in their queues again; waiting " +
+				"and new jobs cannot start on this capacity until the build ends",
+			`jobs | capacity "l4-reserved": quota without nodes: 8 -> 0 GPUs: jobs of team-a, team-b, ` +
+				"team-c, team-d: waiting and new jobs may start earlier, because fewer of them wait for nodes",
+			"capacity | 3 capacities: l4-ondemand, l4-reserved, l4-spot: machine: g2-standard-24 with 2 " +
+				"nvidia-l4 -> " +
+				"g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node; the nodes are replaced)",
 			`capacity | capacity "l4-ondemand": size: 0-24 nodes (48 GPUs) -> 0-24 nodes (96 GPUs) (all queues ` +
 				`guarantee 16 of the 96 GPUs)`,
 			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 4 nodes (16 GPUs) (all queues ` +
@@ -579,29 +711,35 @@ var edits = []edit{
 				"always, 32 admitted, 112 at most",
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 72 -> 144 GPUs at most",
 			"cloud quota | Google Cloud quota A2_CPUS: 1000 -> 1080 vCPUs at most",
-			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted, 1000 at most " +
+			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted, 1000 at " +
+				"most " +
 				"-> 192 vCPUs always, 960 admitted, 1080 at most",
 			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 8 GPUs always, 80 admitted, 228 at most -> 16 GPUs " +
 				"always, 88 admitted, 356 at most",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 5000 -> 3400 GB admitted",
 		},
 		replaced: []string{
-			"google_compute_reservation.l4_reserved",
 			"google_container_node_pool.l4_ondemand",
 			"google_container_node_pool.l4_reserved",
 			"google_container_node_pool.l4_spot",
+			"google_compute_reservation.l4_reserved",
 		},
 	},
 	{
 		name: "Spot to on demand", blueprint: "batch-platform", old: `consumption: spot: {}, maxNodes: 36`,
 		new: `consumption: onDemand: {}, maxNodes: 36`,
 		summary: []string{
-			`jobs | jobs on capacity "l4-spot": run -> stop before the nodes are replaced, and wait in their ` +
-				`queues (the queues guarantee 48 GPUs there)`,
+			`jobs | capacity "l4-spot": its nodes are replaced: jobs of team-a, team-b, team-c, team-d: ` +
+				"running jobs stop before the nodes are replaced, and wait in their queues again; waiting " +
+				"jobs cannot start on this capacity until the build ends. Those that select " +
+				"resource-type=spot never start: delete them, and submit them again with the new labels; " +
+				"new jobs are rejected if they select resource-type=spot",
 			`capacity | capacity "l4-spot": consumption: Spot -> on demand`,
-			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 GPUs admitted, 56 at most -> 72 GPUs admitted, 128 " +
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 GPUs admitted, 56 at most -> 72 GPUs admitted, " +
+				"128 " +
 				"at most",
-			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS removed from configuration: 0 GPUs always, " +
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS removed from configuration: 0 GPUs " +
+				"always, " +
 				"48 admitted, 72 at most",
 		},
 		replaced: []string{
@@ -612,6 +750,8 @@ var edits = []edit{
 		name: "region", blueprint: "kai-departments", old: "\"us-central1\"\nzones: [\"us-central1-a\"]",
 		new: "\"us-east4\"\nzones: [\"us-east4-a\"]",
 		summary: []string{
+			"jobs | the cluster is replaced: jobs of all teams: running jobs are deleted with the cluster: " +
+				"submit them again; waiting jobs are deleted with the cluster: submit them again",
 			"cluster | platform: region: us-central1 -> us-east4 (another region makes another cluster)",
 			"cluster | platform: zones of the nodes: us-central1-a -> us-east4-a",
 		},
@@ -630,8 +770,12 @@ var edits = []edit{
 		name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string  @tag(zone)`,
 		new: `*"us-central1-c" | string  @tag(zone)`,
 		summary: []string{
-			`jobs | jobs on capacity "a3-ultra": run -> stop before the nodes are replaced, and wait in their ` +
-				`queues (the queues guarantee 512 GPUs there)`,
+			`jobs | capacity "a3-ultra": its nodes are replaced: jobs of products, research: running jobs ` +
+				"stop before the nodes are replaced, and wait in their queues again; waiting and new jobs " +
+				"cannot start on this capacity until the build ends",
+			"jobs | the system node pool loses nodes: jobs of products, research: running jobs continue " +
+				"while Kueue moves to other nodes; waiting jobs wait until Kueue runs again; new jobs may " +
+				"be rejected until Kueue runs again: submit them again then",
 			"cluster | platform: zones of the nodes: us-central1-b -> us-central1-c",
 		},
 		replaced: []string{
@@ -651,12 +795,17 @@ var edits = []edit{
 		name: "zones", blueprint: "batch-platform", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
 		new: `zones: ["us-central1-a", "us-central1-c"]`,
 		summary: []string{
-			`jobs | jobs on capacity "l4-ondemand": run -> all stop before some of the nodes are ` +
-				`deleted, and wait in their ` +
-				`queues (the nodes in us-central1-b are deleted)`,
-			`jobs | jobs on capacity "l4-spot": run -> all stop before some of the nodes are ` +
-				`deleted, and wait in their queues ` +
-				`(the nodes in us-central1-b are deleted)`,
+			`jobs | capacity "l4-ondemand": its nodes in us-central1-b are deleted: jobs of team-a, ` +
+				"team-b, team-c, team-d: running jobs stop before the nodes are deleted, also those on nodes " +
+				"that stay, and wait in their queues again; waiting and new jobs cannot start on this capacity " +
+				"until the build ends",
+			`jobs | capacity "l4-spot": its nodes in us-central1-b are deleted: jobs of team-a, team-b, ` +
+				"team-c, team-d: running jobs stop before the nodes are deleted, also those on nodes that stay, " +
+				"and wait in their queues again; waiting and new jobs cannot start on this capacity until the " +
+				"build ends",
+			"jobs | the system node pool loses nodes: jobs of team-a, team-b, team-c, team-d: running jobs " +
+				"continue while Kueue moves to other nodes; waiting jobs wait until Kueue runs again; new " +
+				"jobs may be rejected until Kueue runs again: submit them again then",
 			"cluster | platform: zones of the nodes: us-central1-a, us-central1-b, us-central1-c -> us-central1-a, " +
 				"us-central1-c",
 			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 4200 GiB",
@@ -669,6 +818,8 @@ var edits = []edit{
 		name: "slices up", blueprint: "tpu-training", tags: []string{"slices=0"}, old: "{slices: _slices}",
 		new: "{slices: 2}",
 		summary: []string{
+			"jobs | quota of slices in tier train: 0 -> 32 TPU chips: jobs of tpu-research, tpu-training " +
+				"in tier train: waiting and new jobs may start earlier",
 			`capacity | capacity "slices": size: 0 TPU slices, 0 nodes (0 TPU chips) -> 2 TPU slices, 8 nodes (32 ` +
 				`TPU chips) (all queues guarantee 32 of the 32 TPU chips)`,
 			`quota | tier "train": nominal quota of slices: 0 -> 32 TPU chips (all queues guarantee ` +
@@ -681,9 +832,9 @@ var edits = []edit{
 	{
 		name: "slices down", blueprint: "tpu-training", old: "{slices: _slices}", new: "{slices: 0}",
 		summary: []string{
-			`jobs | jobs on capacity "slices": run -> all stop before some of the nodes are ` +
-				`deleted, and wait in their queues ` +
-				`(8 of 8 nodes are deleted)`,
+			`jobs | capacity "slices": 8 of 8 nodes are deleted: jobs of tpu-research, tpu-training: ` +
+				"running jobs stop before the nodes are deleted, also those on nodes that stay, and wait in " +
+				"their queues again; waiting and new jobs wait until this capacity has nodes again",
 			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0 TPU slices, 0 nodes (0 ` +
 				`TPU chips) (all queues guarantee 0 of the 0 TPU chips)`,
 			`quota | tier "train": nominal quota of slices: 32 -> 0 TPU chips (all queues guarantee ` +
@@ -712,10 +863,14 @@ var edits = []edit{
 	{
 		name: "TPU type", blueprint: "tpu-training", old: `*"v5e" | "v4" @tag(type)`, new: `*"v4" | "v5e" @tag(type)`,
 		summary: []string{
+			"jobs | the cluster is replaced: jobs of all teams: running jobs are deleted with the cluster: " +
+				"submit them again; waiting jobs are deleted with the cluster: submit them again",
 			"cluster | platform: region: us-west4 -> us-central2 (another region makes another cluster)",
 			"cluster | platform: zones of the nodes: us-west4-a -> us-central2-b",
-			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of 4x4 -> ` +
-				`ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a node; ` +
+			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of ` +
+				`4x4 -> ` +
+				`ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a ` +
+				`node; ` +
 				`with another topology Terraform replaces the pools)`,
 			`workloads | workload "maxtext" of team "tpu-training": image: ` +
 				`us-west4-docker.pkg.dev/my-project/tpu-training/maxtext:0.2.2 -> ` +
@@ -727,11 +882,11 @@ var edits = []edit{
 		},
 		replaced: []string{
 			"google_container_cluster.main",
-			`google_storage_bucket.team["tpu-training"]`,
 			"google_container_node_pool.cpu",
 			`google_container_node_pool.slices["slices-0"]`,
 			`google_container_node_pool.slices["slices-1"]`,
 			"google_container_node_pool.system",
+			`google_storage_bucket.team["tpu-training"]`,
 			`google_project_iam_member.jobs["projects/my-project/roles/tpu_training_tensorboard_writer"]`,
 			`google_project_iam_member.jobs["roles/logging.logWriter"]`,
 			`google_project_iam_member.jobs["roles/monitoring.metricWriter"]`,
@@ -746,8 +901,11 @@ var edits = []edit{
 		new: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: {queued: true, ` +
 			`maxRunSeconds: 86400}, maxNodes: 2}`,
 		summary: []string{
-			`jobs | jobs on capacity "a100-dws": run -> stop before the nodes are replaced, and wait in their ` +
-				`queues (the queues guarantee 4 GPUs there)`,
+			`jobs | capacity "a100-dws": its nodes are replaced: jobs of team-a, team-b: running jobs stop ` +
+				"before the nodes are replaced, and wait in their queues again; waiting and new jobs cannot " +
+				"start on this capacity until the build ends",
+			`jobs | capacity "a100-dws": longest run of a node: 7 days -> 1 day: jobs of team-a, team-b: ` +
+				"waiting and new jobs stop when their nodes are 1 day old",
 			`capacity | capacity "a100-dws": longest run of a node: 7 -> 1 day`,
 		},
 		replaced: []string{
@@ -758,8 +916,11 @@ var edits = []edit{
 		name: "reservation made elsewhere", blueprint: "batch-platform",
 		old: `{name: "machine-reservation", create: true}`, new: `{name: "machine-reservation"}`,
 		summary: []string{
-			`capacity | capacity "l4-reserved": consumption: reservation "machine-reservation", made by the platform ` +
-				`-> reservation "machine-reservation"`,
+			`capacity | capacity "l4-reserved": consumption: reservation "machine-reservation", made by the ` +
+				`platform ` +
+				`-> reservation "machine-reservation" (before the build, reservation "machine-reservation" must ` +
+				`have ` +
+				`4 g2-standard-24 machines in us-central1-c)`,
 			"access | service account of the build: permissions removed from configuration: " +
 				"compute.reservationBlocks.get, compute.reservationBlocks.list, compute.reservations.create, " +
 				"compute.reservations.delete, compute.reservations.get, compute.reservations.list, " +
@@ -771,16 +932,23 @@ var edits = []edit{
 		name: "boot disk", blueprint: "kai-departments", old: `h100: machine: "a3-highgpu-8g"`,
 		new: `h100: {machine: "a3-highgpu-8g", disk: sizeGiB: 200}`,
 		summary: []string{
-			`capacity | capacity "h100-reserved": boot disk: pd-balanced of 100 GiB -> pd-balanced of 200 GiB (GKE ` +
-				`makes the nodes anew for it)`,
+			`jobs | capacity "h100-reserved": GKE recreates its nodes, one after the other: jobs of ` +
+				"project-a, project-b, project-c, project-d: running jobs stop when their node is " +
+				"recreated, and start again on another node or wait",
+			`capacity | capacity "h100-reserved": boot disk: pd-balanced of 100 GiB -> pd-balanced of 200 GiB ` +
+				`(the nodes are replaced)`,
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 1000 GB",
 		},
 	},
 	{
 		name: "GPUDirect off", blueprint: "a3-ultra-flex", old: "gpuDirect: true", new: "gpuDirect: false",
 		summary: []string{
-			`jobs | jobs on capacity "a3-ultra": run -> stop before the nodes are replaced, and wait in their ` +
-				`queues (the queues guarantee 512 GPUs there)`,
+			`jobs | capacity "a3-ultra": its nodes are replaced: jobs of products, research: running jobs ` +
+				"stop before the nodes are replaced, and wait in their queues again; waiting and new jobs " +
+				"cannot start on this capacity until the build ends",
+			`jobs | capacity "a3-ultra": GPUDirect: RDMA -> none: jobs of products, research: waiting and ` +
+				"new jobs never start here if their pods use GPUDirect-RDMA: delete them, and submit them " +
+				"again without it",
 			"cluster | cluster: multi-networking: on -> off (it is decided when a cluster is made)",
 			"cluster | network: MTU: 8896 bytes -> Google Cloud's default (Terraform leaves the MTU of an existing " +
 				"network unchanged)",
@@ -801,6 +969,8 @@ var edits = []edit{
 		name: "priority of a department", blueprint: "kai-departments", old: `"department-2": priority: 100`,
 		new: `"department-2": priority: 300`,
 		summary: []string{
+			"jobs | priority of cohort department-2: 100 -> 300: jobs of project-c, project-d: waiting and " +
+				"new jobs may start earlier: idle GPUs go to a higher priority first",
 			`priority | cohort "department-2": priority of its queue: 100 -> 300`,
 		},
 	},
@@ -808,14 +978,19 @@ var edits = []edit{
 		name: "priorities swapped", blueprint: "kai-departments", old: `{cohort: "department-1", priority: 150}`,
 		new: `{cohort: "department-1", priority: 50}`,
 		summary: []string{
+			"jobs | priority of the team's queue: 150 -> 50: jobs of project-a: running jobs beyond the " +
+				"guarantee may stop for jobs of a higher priority; waiting and new jobs wait longer: idle " +
+				"GPUs go to a higher priority first",
 			`priority | team "project-a": priority of its queue: 150 -> 50`,
 		},
 	},
 	{
 		name: "priority", blueprint: "batch-platform", old: "compact: {priority: 15", new: "compact: {priority: 25",
 		summary: []string{
-			`jobs | existing jobs of PriorityClass "compact": value 15 -> still value 15 ` +
-				`(new jobs of the class have 25 and start first, and may evict them)`,
+			`jobs | value of PriorityClass "compact": 15 -> 25: jobs of team-a, team-b, team-c, team-d in ` +
+				"tier compact: running jobs keep priority 15, so new jobs of the class may evict them; " +
+				"waiting jobs keep priority 15, and start after new jobs of the class; new jobs have " +
+				"priority 25, and start before the existing jobs of the class",
 			`priority | PriorityClass "compact": value: 15 -> 25 (the highest)`,
 		},
 	},
@@ -823,13 +998,20 @@ var edits = []edit{
 		name: "preemption off", blueprint: "batch-platform", old: "hp: {priority: 20, preempts: compact.preempts",
 		new: "hp: {priority: 20, preempts: toReclaim: \"Never\"",
 		summary: []string{
-			"priority | all 4 teams: preemption in hp: inQueue LowerPriority, toReclaim LowerPriority -> evicts nobody",
+			"jobs | preemption of tier hp: inQueue LowerPriority -> Never, toReclaim LowerPriority -> " +
+				"Never: jobs of team-a, team-b, team-c, team-d in tier hp: waiting and new jobs wait " +
+				"longer, because they may evict fewer jobs of other queues that borrow",
+			"priority | all 4 teams: preemption in hp: inQueue LowerPriority, toReclaim LowerPriority -> evicts " +
+				"nobody",
 		},
 	},
 	{
 		name: "preemption in one tier", blueprint: "batch-platform", old: `"l4-spot"], preempts: toReclaim: "Never"}`,
 		new: `"l4-spot"]}`,
 		summary: []string{
+			"jobs | preemption of tier lp: toReclaim Never -> Any: jobs of team-a, team-b, team-c, team-d " +
+				"in tier lp: running jobs that borrow may stop immediately, if a job of tier lp waits for " +
+				"the quota; waiting and new jobs may start by evicting jobs of other queues that borrow",
 			"priority | all 4 teams: preemption in lp: evicts nobody -> toReclaim Any",
 		},
 	},
@@ -837,6 +1019,8 @@ var edits = []edit{
 		name: "order of capacities", blueprint: "batch-platform", old: `capacity: ["l4-reserved", "l4-spot"]`,
 		new: `capacity: ["l4-spot", "l4-reserved"]`,
 		summary: []string{
+			"jobs | order of capacities in tier lp: jobs of team-a, team-b, team-c, team-d in tier lp: " +
+				"waiting and new jobs start on l4-spot first, then on l4-reserved",
 			"queues | all 4 teams: order of capacities in lp: l4-reserved, l4-spot -> l4-spot, l4-reserved",
 		},
 	},
@@ -844,12 +1028,19 @@ var edits = []edit{
 		name: "queueing", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue",
 		old: `queueing: "BestEffortFIFO"`, new: `queueing: "StrictFIFO"`,
 		summary: []string{
+			"jobs | queueing of tier dws: BestEffortFIFO -> StrictFIFO: jobs of team-a, team-b in tier " +
+				"dws: waiting and new jobs stay behind the first job of their queue, even if there is " +
+				"quota for them",
 			`queues | tier "dws": queueing: BestEffortFIFO -> StrictFIFO`,
 		},
 	},
 	{
 		name: "a priority of its own", blueprint: "a3-ultra-flex", old: `medium: 500, `, new: ``,
 		summary: []string{
+			`jobs | PriorityClass "medium" leaves the platform: jobs of products, research in tier dws: ` +
+				"running jobs of the class continue, but get no new pod for one that fails; waiting jobs " +
+				"of the class never start: delete them, and submit them with another priorityClassName; " +
+				"new jobs are rejected if they name the class: name another priorityClassName",
 			`priority | PriorityClass "medium" removed from configuration: value 500 of tier dws`,
 		},
 	},
@@ -858,6 +1049,8 @@ var edits = []edit{
 	{
 		name: "group", blueprint: "a3-ultra-flex", old: "research@example.com", new: "science@example.com",
 		summary: []string{
+			"jobs | people lose access to the team: jobs of research: running jobs continue, also those of " +
+				"people who lose access; new jobs are rejected if one of these people submits them",
 			`access | team "research": group that may submit: research@example.com -> science@example.com`,
 		},
 	},
@@ -883,13 +1076,17 @@ var edits = []edit{
 		name: "everybody authorised", blueprint: "a3-ultra-flex", old: `*"203.0.113.0/24"`,
 		new: `*"0.0.0.0/0"`,
 		summary: []string{
-			`access | cluster: authorised network "office": 203.0.113.0/24 -> 0.0.0.0/0 (dangerous: any address may ` +
+			`access | cluster: authorised network "office": 203.0.113.0/24 -> 0.0.0.0/0 (dangerous: any address ` +
+				`may ` +
 				`reach the control plane's IP endpoint)`,
 		},
 	},
 	{
 		name: "no groups", blueprint: "batch-platform", old: "	group:  \"\\(Team)@example.com\"\n", new: "",
 		summary: []string{
+			"jobs | people lose access to the team: jobs of team-a, team-b, team-c, team-d: running jobs " +
+				"continue, also those of people who lose access; new jobs are rejected if one of these " +
+				"people submits them",
 			"access | cluster: roles of the members of the teams' groups removed from configuration: " +
 				"roles/monitoring.viewer",
 			`access | team "team-a": group that may submit removed from configuration: team-a@example.com`,
@@ -904,8 +1101,13 @@ var edits = []edit{
 		name: "a ComputeClass", blueprint: "batch-platform", old: "consumption: onDemand: {}, maxNodes: 24}",
 		new: "consumption: onDemand: {}, maxNodes: 24, computeClass: true}",
 		summary: []string{
-			`jobs | jobs on capacity "l4-ondemand": run -> stop before the nodes are replaced, and wait in their ` +
-				`queues (the queues guarantee 16 GPUs there)`,
+			`jobs | capacity "l4-ondemand": its nodes are replaced: jobs of team-a, team-b, team-c, ` +
+				"team-d: running jobs stop before the nodes are replaced, and wait in their queues again; " +
+				"waiting jobs cannot start on this capacity until the build ends. Those that select " +
+				"capacity=l4-ondemand, cloud.google.com/gke-accelerator=nvidia-l4 and " +
+				"resource-type=ondemand never start: delete them, and submit them again with the new " +
+				"labels; new jobs are rejected if they select capacity=l4-ondemand, " +
+				"cloud.google.com/gke-accelerator=nvidia-l4 and resource-type=ondemand",
 			`capacity | capacity "l4-ondemand": node pools: made by the platform -> made by its ComputeClass`,
 		},
 		removed: []string{"google_container_node_pool.l4_ondemand"},
@@ -928,8 +1130,12 @@ var edits = []edit{
 	},
 	{
 		name: "most Jobs", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`,
-		new:     `"team-a": {cohort: "team-a-b", maxJobs: 100}`,
-		summary: []string{`teams | team "team-a": most Jobs at once: 5000 -> 100`},
+		new: `"team-a": {cohort: "team-a-b", maxJobs: 100}`,
+		summary: []string{
+			"jobs | most Jobs of the team: 5000 -> 100: jobs of team-a: new jobs are rejected while the " +
+				"namespace has 100 Jobs or more. A JobSet that starts then gets no Jobs",
+			`teams | team "team-a": most Jobs at once: 5000 -> 100`,
+		},
 	},
 	{
 		name: "what is allowed", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`,
@@ -943,6 +1149,8 @@ var edits = []edit{
 	{
 		name: "release channel", blueprint: "batch-platform", old: `"RAPID"`, new: `"STABLE"`,
 		summary: []string{
+			"jobs | release channel: RAPID -> STABLE: jobs of team-a, team-b, team-c, team-d: running jobs " +
+				"may stop when GKE upgrades their nodes: SA, SU from 03:00 UTC for 6 hours",
 			"cluster | cluster: release channel: RAPID -> STABLE",
 		},
 	},
@@ -950,14 +1158,22 @@ var edits = []edit{
 		name: "Kueue", blueprint: "batch-platform", old: `region:  "us-central1"`,
 		new: `region:  "us-central1", versions: kueue: "0.19.3"`,
 		summary: []string{
+			"jobs | Kueue: 0.19.2 -> 0.19.3: jobs of team-a, team-b, team-c, team-d: running jobs continue " +
+				"while Kueue restarts; waiting jobs wait until Kueue runs again; new jobs may be rejected " +
+				"until Kueue runs again: submit them again then",
 			"cluster | Kueue: version: 0.19.2 -> 0.19.3",
+			"security | Kueue: SHA-256: known -> not known (dangerous: the build does not verify what it downloads)",
 		},
 	},
 	{
 		name: "maintenance", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`,
 		new: `csiDrivers: filestore: true, maintenance: start: "22:00"`,
 		summary: []string{
-			"cluster | cluster: maintenance window: SA, SU from 03:00 UTC for 6 hours -> SA, SU from 22:00 UTC for 6 " +
+			"jobs | maintenance window: SA, SU from 03:00 UTC for 6 hours -> SA, SU from 22:00 UTC for 6 " +
+				"hours: jobs of team-a, team-b, team-c, team-d: running jobs may stop when GKE upgrades " +
+				"their nodes: SA, SU from 22:00 UTC for 6 hours",
+			"cluster | cluster: maintenance window: SA, SU from 03:00 UTC for 6 hours -> SA, SU from 22:00 UTC " +
+				"for 6 " +
 				"hours",
 		},
 	},
@@ -1028,9 +1244,12 @@ var edits = []edit{
 	{
 		name: "a team's name", blueprint: "batch-platform", old: `"team-b": cohort`, new: `"team-x": cohort`,
 		summary: []string{
-			"jobs | jobs of team-b: run -> stop, and do not start again (the team leaves)",
+			"jobs | the team leaves the platform: jobs of team-b: running jobs stop, and do not start " +
+				"again: delete them; waiting jobs never start: delete them; new jobs can still be submitted, " +
+				"because the namespace stays, but never start",
 			`teams | team "team-b" removed from configuration: cohort team-a-b, tiers compact, hp, lp, 22 GPUs ` +
-				`guaranteed, a bucket, 16 workloads ("team-x" is added with the same: another name makes another team)`,
+				`guaranteed, a bucket, 16 workloads ("team-x" is added with the same: another name makes another ` +
+				`team)`,
 			`teams | team "team-x" added: cohort team-a-b, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 ` +
 				`workloads (the same as "team-b", which is removed)`,
 			`access | team "team-b": group that may submit removed from configuration: team-b@example.com`,
@@ -1041,7 +1260,12 @@ var edits = []edit{
 	{
 		name: "a priority's name", blueprint: "a3-ultra-flex", old: `"very-low": 100`, new: `lowest: 100`,
 		summary: []string{
-			`priority | PriorityClass "lowest" added: value 100 of tier dws (the same as "very-low", which is removed)`,
+			`jobs | PriorityClass "very-low" leaves the platform: jobs of products, research in tier dws: ` +
+				"running jobs of the class continue, but get no new pod for one that fails; waiting jobs " +
+				"of the class never start: delete them, and submit them with another priorityClassName; " +
+				"new jobs are rejected if they name the class: name another priorityClassName",
+			`priority | PriorityClass "lowest" added: value 100 of tier dws (the same as "very-low", which is ` +
+				`removed)`,
 			`priority | PriorityClass "very-low" removed from configuration: value 100 of tier dws ("lowest" is ` +
 				`added with the same: another name makes another PriorityClass)`,
 			`workloads | workload "sample" of both teams: PriorityClass: very-low -> lowest`,
@@ -1073,7 +1297,11 @@ var edits = []edit{
 	{
 		name: "machine of the system pool", blueprint: "a3-ultra-flex", old: "e2-standard-16", new: "e2-standard-8",
 		summary: []string{
-			"cluster | system node pool: machine: e2-standard-16 -> e2-standard-8 (GKE makes the nodes anew for it)",
+			"jobs | GKE recreates the nodes of the system node pool, one after the other: jobs of " +
+				"products, research: running jobs continue while Kueue moves to other nodes; waiting jobs " +
+				"wait until Kueue runs again; new jobs may be rejected until Kueue runs again: submit them " +
+				"again then",
+			"cluster | system node pool: machine: e2-standard-16 -> e2-standard-8 (the nodes are replaced)",
 			"cloud quota | Google Cloud quota CPUS: 32 -> 16 vCPUs",
 		},
 	},
@@ -1083,18 +1311,27 @@ var edits = []edit{
 		old:     "consumption: reservation: name: \"h100-reservation\"\n\tnodes: 4",
 		new:     "consumption: spot: {}\n\tmaxNodes: 4",
 		summary: []string{
-			`jobs | jobs on capacity "h100-reserved": run -> stop when the nodes are replaced, and wait in their ` +
-				`queues (the queues guarantee 32 GPUs there)`,
-			"jobs | waiting jobs of interactive, training-job-1, training-job-2, training-job-3, training-job-a, " +
-				"training-job-b: start -> never start (they select labels that no capacity of their queue has: " +
-				"delete them, and submit the new jobs)",
+			`jobs | capacity "h100-reserved": its nodes are replaced: jobs of project-a, project-b, ` +
+				"project-c, project-d: running jobs stop when the nodes are replaced, and do not start " +
+				"again; waiting jobs never start, because they select resource-type=reservation: delete " +
+				"them, and submit them again with the new labels; new jobs are rejected if they select " +
+				"resource-type=reservation",
+			"jobs | jobs select nodes or request resources that their queue no longer has: jobs of " +
+				"project-a, project-b, project-c, project-d in tier gpu: waiting jobs like interactive, " +
+				"training-job-1, training-job-2, training-job-3, training-job-a, training-job-b never " +
+				"start: delete them, and submit the new jobs; new jobs with the earlier labels or " +
+				"resources are rejected",
+			`jobs | capacity "h100-reserved": a reservation -> Spot: jobs of project-a, project-b, ` +
+				"project-c, project-d: waiting and new jobs may stop at any time, because Compute Engine " +
+				"can take Spot nodes back, and wait in their queues again",
 			"cluster | platform: demonstration changed",
 			`capacity | capacity "h100-reserved": size: 4 -> 0-4 nodes (32 GPUs) (all queues ` +
 				`guarantee 32 of the 32 GPUs)`,
 			`capacity | capacity "h100-reserved": consumption: reservation "h100-reservation" -> Spot`,
 			`alerts | alert "ReservationIdle" removed from configuration`,
 			`alerts | alert "SpotPreemptionBurst" added`,
-			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H100_GPUS added: 0 GPUs always, 32 admitted, 32 at " +
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H100_GPUS added: 0 GPUs always, 32 admitted, " +
+				"32 at " +
 				"most",
 			"cloud quota | Google Cloud quota of machines of family a3: 832 -> 0 vCPUs always",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 200 GB always",
@@ -1125,9 +1362,11 @@ var edits = []edit{
 	},
 	{
 		name: "requests", blueprint: "kai-departments", file: "kai-departments/workloads.cue",
-		old: `{teams: ["project-b"], perPod: accelerators: 6}`, new: `{teams: ["project-b"], perPod: accelerators: 7}`,
+		old: `{teams: ["project-b"], perPod: accelerators: 6}`, new: `{teams: ["project-b"], perPod: ` +
+			`accelerators: 7}`,
 		summary: []string{
-			`workloads | workload "training-job-3" of team "project-b": requests of a pod: 6 GPUs, 384Gi of memory, ` +
+			`workloads | workload "training-job-3" of team "project-b": requests of a pod: 6 GPUs, 384Gi of ` +
+				`memory, ` +
 				`48 CPUs -> 7 GPUs, 448Gi of memory, 56 CPUs`,
 		},
 	},
@@ -1152,7 +1391,8 @@ var edits = []edit{
 		old:     "	\"training-job-b\": {teams: [\"project-a\"], perPod: accelerators: 3}\n", new: "",
 		summary: []string{
 			"cluster | platform: demonstration changed",
-			`workloads | workload "training-job-b" of team "project-a" removed from configuration: 1 Job, tier gpu, ` +
+			`workloads | workload "training-job-b" of team "project-a" removed from configuration: 1 Job, tier ` +
+				`gpu, ` +
 				`nvcr.io/nvidia/pytorch:24.07-py3`,
 		},
 	},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchwright/batchwright/emit/review"
 	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/jobs"
 	changed "github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
 	"github.com/batchwright/batchwright/golden/fixture"
@@ -106,12 +107,15 @@ func replacementsReview() *review.Review {
 			},
 			{Address: "google_container_node_pool.a100", File: "terraform/node_pools.tf", Line: 90, Nodes: 8},
 		},
-		Summary: []summary.Line{
-			{
-				Topic: summary.TopicJobs, Op: delta.Changed, Subject: `jobs on capacity "l4-spot"`, From: "run",
-				To:   "stop before the nodes are replaced, and wait in their queues",
-				Note: "the queues guarantee 48 GPUs there",
+		Jobs: []jobs.Effect{{
+			Cause: `capacity "l4-spot": its nodes are replaced`, Teams: []string{"speech", "vision"},
+			Capacity: "l4-spot",
+			Running: jobs.Outcome{
+				Kind: jobs.Stop, Text: "stop before the nodes are replaced, and wait in their queues again",
 			},
+			Waiting: jobs.Outcome{Kind: jobs.Wait, Text: "cannot start on this capacity until the build ends"},
+		}},
+		Summary: []summary.Line{
 			{
 				Topic: summary.TopicCluster, Op: delta.Changed, Subject: "the cluster", What: "region",
 				From: "us-central1", To: "us-east4",
@@ -207,6 +211,9 @@ func hostileReview() *review.Review {
 		},
 		StateFrom: evil, StateTo: evil,
 		Removals: []changed.Replacement{{Address: evil, File: evil, Line: 1, Workloads: []string{evil}, Guard: evil}},
+		Jobs: []jobs.Effect{{
+			Cause: evil, Teams: []string{evil}, Tier: evil, Running: jobs.Outcome{Kind: jobs.Stop, Text: evil},
+		}},
 		Summary: []summary.Line{
 			{Topic: summary.TopicTeams, Op: delta.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil},
 		},

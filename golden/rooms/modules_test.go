@@ -13,7 +13,8 @@ import (
 func TestEveryModuleHasAReason(t *testing.T) {
 	for _, name := range []string{
 		"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/page/go.mod",
-		"conformance/repository/go.mod", "conformance/terraform/go.mod", "conformance/workflows/go.mod",
+		"conformance/pictures/go.mod", "conformance/repository/go.mod", "conformance/terraform/go.mod",
+		"conformance/workflows/go.mod",
 	} {
 		text, err := os.ReadFile(fixture.Path(name))
 		if err != nil {

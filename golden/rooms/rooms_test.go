@@ -84,6 +84,10 @@ var rooms = map[string][]string{
 	"emit/rehearsal/report": {
 		"compiler/console", "compiler/cost", "compiler/ir", "compiler/words", "emit/markdown", "emit/rehearsal",
 	},
+	"emit/rehearsal/standing": {
+		"compiler/ir", "compiler/kinds", "compiler/words", "emit", "emit/rehearsal", "emit/rehearsal/report",
+		"emit/workload",
+	},
 	"emit/terraform": {"compiler/ir", "compiler/kinds", "compiler/words", "emit", "emit/monitoring"},
 	"emit/workload":  {"compiler/ir", "compiler/kinds", "emit", "emit/kubeyaml"},
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/demonstration", "emit/disk",
@@ -91,11 +95,12 @@ var rooms = map[string][]string{
 
 	"emit/review": {
 		"compiler/console", "compiler/cost", "compiler/ir", "compiler/secret", "compiler/words", "emit",
-		"emit/losses", "emit/markdown", "emit/rehearsal/report", "emit/review/delta", "emit/review/live",
-		"emit/review/objects",
+		"emit/losses", "emit/markdown", "emit/rehearsal/report", "emit/review/delta", "emit/review/jobs",
+		"emit/review/live", "emit/review/objects",
 		"emit/review/summary",
 	},
 	"emit/review/delta": {},
+	"emit/review/jobs":  {"compiler/ir", "compiler/kinds", "compiler/words", "emit/losses"},
 	"emit/review/live": {
 		"compiler/diag", "compiler/exports", "compiler/gke", "compiler/ir", "compiler/words", "emit",
 		"emit/review/delta", "emit/review/objects",
@@ -104,7 +109,7 @@ var rooms = map[string][]string{
 		"compiler/console", "compiler/gke", "compiler/ir", "compiler/words", "emit", "emit/losses",
 		"emit/review/delta",
 	},
-	"emit/review/summary": {"compiler/ir", "compiler/words", "emit/losses", "emit/monitoring", "emit/review/delta"},
+	"emit/review/summary": {"compiler/ir", "compiler/words", "emit/monitoring", "emit/review/delta"},
 
 	"compiler/editor": {
 		"schema", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog", "compiler/diag",
@@ -118,8 +123,8 @@ var rooms = map[string][]string{
 		"compiler/exports", "compiler/importer", "compiler/ir", "compiler/kinds", "compiler/progress",
 		"compiler/trace/export", "compiler/words",
 		"emit", "emit/disk", "emit/folder", "emit/graph", "emit/mermaid", "emit/rehearsal",
-		"emit/rehearsal/page", "emit/rehearsal/report", "emit/review", "emit/review/delta", "emit/review/live",
-		"emit/review/summary",
+		"emit/rehearsal/page", "emit/rehearsal/report", "emit/rehearsal/standing", "emit/review",
+		"emit/review/delta", "emit/review/live", "emit/review/summary",
 	},
 
 	// The packages of golden that others import. The others hold only tests.
@@ -139,6 +144,7 @@ var rooms = map[string][]string{
 	"golden/guide":      {},
 	"golden/jsonschema": {},
 	"golden/lsp":        {},
+	"golden/pulls":      {},
 	"golden/review":     {},
 	"golden/rooms":      {},
 	"golden/workflows":  {},

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,16 +29,23 @@ type Effects struct {
 	// Removed are the clusters, reservations, buckets and node pools that left the
 	// configuration.
 	Removed []Replacement
-	// Lost are the node pools that lose nodes.
+	// Shrunk are the node pools that stay and lose nodes: they leave a zone, or get fewer nodes.
+	Shrunk []Replacement
+	// Recreated are the node pools of which an argument changes in place, for which GKE
+	// recreates all nodes.
+	Recreated []Replacement
+	// Lost are the node pools that lose nodes, and those whose nodes are recreated.
 	Lost []losses.Loss
+	// Unknown reports whether a root cannot be read or takes too long to evaluate. The other
+	// fields are empty then.
+	Unknown bool
 	// Refused are the changes in place that Google Cloud refuses: a Path is the name of a
 	// secondary range that a cluster uses.
 	Refused []Field
 }
 
 // EffectsOf returns what Terraform does between two roots. If the earlier plan is nil, the
-// replaced and removed resources do not list the affected nodes and workloads. The result is
-// empty if one of the two roots cannot be read or takes too long to evaluate.
+// replaced and removed resources do not list the affected nodes and workloads.
 func EffectsOf(before, after emit.Tree, earlier *ir.Platform) (e Effects) {
 	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
 		return a.Path == b.Path && string(a.Content) == string(b.Content)
@@ -46,50 +54,82 @@ func EffectsOf(before, after emit.Tree, earlier *ir.Platform) (e Effects) {
 	}
 	was := openRoot(before, nil)
 	if was == nil {
-		return Effects{}
+		return Effects{Unknown: true}
 	}
 	is := openRoot(after, was)
 	if is == nil {
-		return Effects{}
-	}
-	describe := func(s *managed, i, old *instance) Replacement {
-		r := Replacement{
-			Address: console.Inline(i.address), File: s.file, Line: s.line, Because: i.because,
-			Guard: destroyGuard(s.kind, old),
-		}
-		if s.kind == "google_container_cluster" && r.Guard != "" {
-			r.Order = "two builds: first set cluster.deletionProtection to false, then make the change"
-		}
-		if earlier != nil {
-			r.Nodes, r.Workloads = dependentsOf(earlier, s.kind, old.argumentText("name"))
-		}
-		return r
+		return Effects{Unknown: true}
 	}
 	for s, i := range is.instancesOf("") {
 		if len(i.because) > 0 {
-			e.Replaced = append(e.Replaced, describe(s, i, was.findInstance(s.address, i.key)))
+			e.Replaced = append(e.Replaced, describe(earlier, s, i, was.findInstance(s.address, i.key)))
 		}
 	}
+	e.addPools(is, was, earlier)
 	for _, kind := range grave {
 		for s, i := range was.instancesOf(kind) {
 			if is.findInstance(s.address, i.key) == nil {
-				r := describe(s, i, i)
+				r := describe(earlier, s, i, i)
 				is.explainRemoval(&r, s.kind, i)
 				e.Removed = append(e.Removed, r)
 			}
 		}
 	}
 	e.Refused = is.refusedRanges()
-	var err error
-	if e.Lost, err = losses.Of(is.planPools()); err != nil || was.budget < 0 || is.budget < 0 {
-		return Effects{}
+	lost, err := losses.Of(is.planPools())
+	if err != nil || was.budget < 0 || is.budget < 0 {
+		return Effects{Unknown: true}
 	}
-	for _, list := range [][]Replacement{e.Replaced, e.Removed} {
+	e.Lost = append(lost, e.Lost...)
+	for _, list := range [][]Replacement{e.Replaced, e.Removed, e.Shrunk, e.Recreated} {
 		slices.SortFunc(list, func(a, b Replacement) int {
 			return cmp.Or(cmp.Compare(typeRank(a.Address), typeRank(b.Address)), cmp.Compare(a.Address, b.Address))
 		})
 	}
 	return e
+}
+
+// describe returns a resource that is replaced or removed. old is the earlier instance, which is
+// the same as i if the resource is removed.
+func describe(earlier *ir.Platform, s *managed, i, old *instance) Replacement {
+	r := Replacement{
+		Address: console.Inline(i.address), File: s.file, Line: s.line, Because: i.because,
+		Guard: destroyGuard(s.kind, old),
+	}
+	if s.kind == "google_container_cluster" && r.Guard != "" {
+		r.Order = "two builds: first set cluster.deletionProtection to false, then make the change"
+	}
+	if earlier != nil {
+		r.Nodes, r.Workloads = dependentsOf(earlier, s.kind, old.argumentText("name"))
+		if s.kind == "google_container_node_pool" {
+			r.describePool(earlier, old.argumentText("name"))
+		}
+	}
+	return r
+}
+
+// addPools adds the node pools that stay, and lose nodes or get others.
+func (e *Effects) addPools(is, was *root, earlier *ir.Platform) {
+	for s, i := range is.instancesOf("google_container_node_pool") {
+		old := was.findInstance(s.address, i.key)
+		if old == nil || len(i.because) > 0 {
+			continue
+		}
+		if because, nodes := lostNodes(old, i); because != nil {
+			r := describe(earlier, s, i, old)
+			r.Because, r.Nodes = because, nodes
+			e.Shrunk = append(e.Shrunk, r)
+		}
+		if because := recreatingFields(old, i); because != nil {
+			r := describe(earlier, s, i, old)
+			r.Because = because
+			e.Recreated = append(e.Recreated, r)
+			label := s.address[strings.LastIndexByte(s.address, '.')+1:]
+			e.Lost = append(e.Lost, losses.Loss{
+				Capacity: strings.ReplaceAll(label, "_", "-"), Pool: i.argumentText("name"), Why: losses.Recreated,
+			})
+		}
+	}
 }
 
 // explainRemoval says what keeps a removed resource, and how builds remove it. r is the root in
@@ -145,6 +185,46 @@ func (i *instance) secondaryRanges() map[string]string {
 		out[b.argumentText("range_name")] = b.argumentText("ip_cidr_range")
 	}
 	return out
+}
+
+// lostNodes returns the arguments by which a node pool that stays loses nodes, nil if it loses
+// none, and the number of nodes that it loses, 0 if it is not known.
+func lostNodes(old, i *instance) (because []Field, nodes int) {
+	was, is := old.zones(), i.zones()
+	left := slices.DeleteFunc(slices.Clone(was), func(zone string) bool { return slices.Contains(is, zone) })
+	perZone, now := poolArguments(old)["node_count"], poolArguments(i)["node_count"]
+	from, fixed := perZone.(float64)
+	to, stays := now.(float64)
+	if len(left) > 0 {
+		because = append(because,
+			Field{Path: "node_locations", From: strings.Join(was, ", "), To: strings.Join(is, ", ")})
+		if fixed {
+			nodes += int(from) * len(left)
+		} else if most, scales := old.mostNodes(); scales && len(left) == len(was) {
+			nodes += int(math.Round(most * float64(len(was))))
+		}
+	}
+	if fixed && stays && to < from {
+		because = append(because, Field{Path: "node_count", From: scalarNumber(from), To: scalarNumber(to)})
+		nodes += int(from-to) * (len(was) - len(left))
+	}
+	return because, nodes
+}
+
+func scalarNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// recreatingFields returns the arguments of a node pool that change in place, and for which GKE
+// recreates its nodes.
+func recreatingFields(old, i *instance) (because []Field) {
+	for _, f := range settledDifferences(old.arguments, i.arguments) {
+		for _, a := range gke.Arguments(gke.NodePool) {
+			if a.Is(gke.Recreates) && (f.Path == a.Path || strings.HasPrefix(f.Path, a.Path+".")) {
+				because = append(because, f)
+				break
+			}
+		}
+	}
+	return because
 }
 
 // planPools returns what Terraform will plan for the node pools that exist before the
@@ -257,9 +337,10 @@ func (i *instance) consumes() string {
 	return ""
 }
 
-// grave lists the types that hold nodes or data, in the order of the results.
+// grave lists the types that hold nodes or data, in the order of the results: what stops the
+// most jobs comes first.
 var grave = []string{
-	"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool",
+	"google_container_cluster", "google_container_node_pool", "google_compute_reservation", "google_storage_bucket",
 }
 
 // rootOf returns the files of a Terraform root and its modules.
@@ -508,6 +589,16 @@ func unknownUntil(s string) string {
 	}
 	slices.Sort(out)
 	return strings.Join(slices.Compact(out), ", ")
+}
+
+// describePool adds the hardware class of a node pool's nodes, and whether their number is fixed.
+func (r *Replacement) describePool(p *ir.Platform, pool string) {
+	r.Fixed = pool == p.SystemPool.Name
+	for _, c := range p.Capacities {
+		if slices.Contains(c.Pools(), pool) {
+			r.Hardware, r.Fixed = c.Hardware, c.Static || c.Sliced()
+		}
+	}
 }
 
 // dependentsOf returns what depends on a resource: the largest number of nodes, and

@@ -164,11 +164,11 @@ func TestReplacements(t *testing.T) {
 google_container_cluster.main 17 nodes t/w t/x u/w
   location: r1 -> r2
   subnetwork:  -> google_compute_subnetwork.main["a"]
-google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything
-  location: r1 -> r2
 google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
   location: r1 -> r2
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  location: r1 -> r2
+google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything
   location: r1 -> r2
 google_compute_subnetwork.main["a"] 0 nodes
   region: r1 -> r2`},
@@ -233,11 +233,11 @@ removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
 google_container_cluster.main 17 nodes t/w t/x u/w
   node_config.oauth_scopes: a -> b`},
 		{"told to ignore all", []string{`"r1"`, `"r2"`, "[node_config]", "all"}, `
-google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything
-  location: r1 -> r2
 google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
   location: r1 -> r2
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  location: r1 -> r2
+google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything
   location: r1 -> r2
 google_compute_subnetwork.main["a"] 0 nodes
   region: r1 -> r2`},
@@ -257,9 +257,9 @@ removed: google_compute_reservation.r 8 nodes t/x u/w`},
 		}, `
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.reservation_affinity.values: a, b -> res
+removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
 removed: google_compute_reservation.r 8 nodes t/x u/w, not while nodes use it
-  two builds: first remove the capacity, then add it again
-removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
+  two builds: first remove the capacity, then add it again`},
 		{"a capacity with another name", []string{
 			"resource \"google_container_node_pool\" \"slices\"", "resource \"google_container_node_pool\" \"others\"",
 		}, `
@@ -282,10 +282,10 @@ google_compute_reservation.r 8 nodes t/x u/w
 			`zone = "z"`, `zone = "y"`, `["slices-0", "slices-1"]`, `["slices-1"]`,
 			"  node_config {\n    spot", follows + "  node_config {\n    spot",
 		}, `
-google_compute_reservation.r 8 nodes t/x u/w
-  zone: z -> y
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   replace_triggered_by:  -> google_compute_reservation.r
+google_compute_reservation.r 8 nodes t/x u/w
+  zone: z -> y
 removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
 		{"a pool that follows a reservation that stays", []string{
 			"  node_config {\n    spot", follows + "  node_config {\n    spot",

@@ -1,6 +1,11 @@
 package objects
 
-import "github.com/batchwright/batchwright/emit/review/delta"
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/emit/review/delta"
+)
 
 // Object is a changed object: a Terraform block, a Kubernetes object, a build step,
 // a dashboard, or a whole file of another kind.
@@ -14,7 +19,19 @@ type Object struct {
 	Fields []Field `json:"fields"`
 	// Note says what follows from the change, if more follows than the fields show.
 	Note string `json:"note,omitempty"`
+	// Origin says where the change comes from. Compare leaves it FromBlueprint.
+	Origin Origin `json:"origin,omitempty"`
 }
+
+// Origin says where a change of a folder comes from.
+type Origin string
+
+// The origins.
+const (
+	FromBlueprint Origin = ""            // the blueprint, or it is not known
+	FromTool      Origin = "batchwright" // another version of batchwright, or an old folder
+	FromEdit      Origin = "edit"        // the folder was edited by hand
+)
 
 // Field is one changed value of an object.
 type Field struct {
@@ -45,6 +62,11 @@ type Replacement struct {
 	// cover all pools.
 	Nodes     int      `json:"nodes"`
 	Workloads []string `json:"workloads"`
+	// Hardware is the hardware class of a node pool's nodes in the blueprint; "" for other
+	// resources and for the system's pool.
+	Hardware string `json:"hardware"`
+	// Fixed reports whether a node pool always has Nodes nodes.
+	Fixed bool `json:"fixed"`
 	// Guard is the condition, in the earlier state, under which Terraform or Google
 	// Cloud refuses to destroy the resource, such as "while deletion protection is
 	// on"; "" if none is known.
@@ -52,6 +74,25 @@ type Replacement struct {
 	// Order says how several builds make the change that one build cannot make; "" if one
 	// build can.
 	Order string `json:"order"`
+	// Origin says where the change comes from. EffectsOf leaves it FromBlueprint.
+	Origin Origin `json:"origin,omitempty"`
+}
+
+// Noun returns the word for the type of a resource with nodes or data, such as "node pool"; "" for
+// other resources.
+func (r Replacement) Noun() string {
+	kind := kindOf(r.Address)
+	if !slices.Contains(grave, kind) {
+		return ""
+	}
+	_, name, _ := strings.Cut(strings.TrimPrefix(kind, "google_"), "_")
+	return strings.ReplaceAll(name, "_", " ")
+}
+
+// Name returns the address without the type, such as slices["slices-1"].
+func (r Replacement) Name() string {
+	_, name, _ := strings.Cut(r.Address, kindOf(r.Address)+".")
+	return name
 }
 
 // IsCluster reports whether the resource is a cluster.

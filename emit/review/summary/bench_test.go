@@ -27,7 +27,7 @@ func BenchmarkOf(b *testing.B) {
 	}
 	after.Teams = slices.Delete(after.Teams, 500, 501)
 	for b.Loop() {
-		if len(Of(before, after, nil)) == 0 {
+		if len(Of(before, after)) == 0 {
 			b.Fatal("nothing is said")
 		}
 	}

@@ -36,11 +36,12 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	perNode := fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB)
 	this.is("machine", machineText(c.Machine), append([]string{perNode}, change...)...)
 	this.has("size", fact{value: capacitySize(c), notes: func() []string { return s.queues.totalNote(c) }})
-	this.is("consumption", optionText(c))
+	this.is("consumption", optionText(c), reservationNotes(c)...)
 	if c.MaxRunSeconds > 0 {
 		this.is("longest run of a node", words.Duration(c.MaxRunSeconds))
 	}
-	this.is("zones", choose(slices.Equal(c.Zones, s.plan.Zones), "all of the platform", strings.Join(c.Zones, ", ")))
+	this.is("zones", choose(slices.Equal(c.Zones, s.plan.Zones), "all of the platform", strings.Join(c.Zones, ", ")),
+		reservationNotes(c)...)
 	pools := "made by the platform"
 	switch {
 	case c.AutoProvisioned && c.ComputeClass:
@@ -94,6 +95,15 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 			})
 		}
 	}
+}
+
+// reservationNotes returns what an existing reservation must have before a capacity can use it.
+func reservationNotes(c *ir.Capacity) []string {
+	if c.Reservation == nil || c.Reservation.Create || c.Reservation.Name == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("before the build, reservation %q must have %s in %s", c.Reservation.Name,
+		words.Count(c.MaxNodes, c.Machine.Type+" machine"), words.And(c.Zones))}
 }
 
 // capacitySize returns the number of nodes of a capacity, and of their accelerators,

@@ -3,6 +3,7 @@ package summary
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -25,11 +26,12 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 		delete(was, name)
 		switch {
 		case !known:
-			line.Op, line.To = delta.Added, neededAmounts(is, nil)
+			line.Op, line.To, line.Grows = delta.Added, neededAmounts(is, nil), true
 		case rowAmounts(old) == rowAmounts(is):
 			continue
 		default:
 			line.Op, line.From, line.To = delta.Changed, neededAmounts(old, &is), neededAmounts(is, &old)
+			line.Grows = is.Ceiling > old.Ceiling
 			if byQueues(old, is) {
 				follow = append(follow, line)
 				continue
@@ -53,6 +55,7 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 	for _, l := range follow[1:] {
 		others = append(others, strings.TrimPrefix(strings.TrimPrefix(l.String(), kindCloudQuota+" "), "of "))
 	}
+	follow[0].Grows = slices.ContainsFunc(follow, func(l Line) bool { return l.Grows })
 	follow[0].Note = withPrefix("and with it ", strings.Join(others, "; "))
 	return append(lines, follow[0])
 }

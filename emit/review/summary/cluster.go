@@ -3,6 +3,7 @@ package summary
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -56,6 +57,9 @@ func (s *sheet) addPlatform() {
 	}...) {
 		release := s.newSubject(TopicCluster, kindRelease, r.name)
 		release.is("version", r.version)
+		if r.version != "" && !slices.Contains(unverified, r.name) {
+			s.addChecksum(release, r.sha256)
+		}
 		if r.sha256 != "" {
 			release.follows("pinned SHA-256", r.sha256, factPath(kindRelease, r.name, "version"), runBy(r.name))
 		}
@@ -70,6 +74,21 @@ func (s *sheet) addPlatform() {
 	jobs := s.newSubject(TopicAccess, kindCluster, "")
 	jobs.all("roles of every job", p.JobRoles, tagRoles)
 	jobs.all("roles of the members of the teams' groups", p.Monitoring.MemberRoles, tagRoles)
+}
+
+// unverified lists the releases of which nothing is downloaded that has a checksum.
+var unverified = []string{"KAI Scheduler", "NCCL plugin gIB"}
+
+// addChecksum adds whether the build compares what it downloads of a release with a checksum.
+func (s *sheet) addChecksum(release subject, sha256 string) {
+	release.topic = TopicSecurity
+	note := "the build verifies what it downloads"
+	if sha256 == "" {
+		note = dangerous + "the build does not verify what it downloads"
+	}
+	release.has("SHA-256", fact{
+		value: choose(sha256 == "", "not known", "known"), notes: remarks(note), follows: []string{runBy(release.name)},
+	})
 }
 
 // addCluster adds the facts about the cluster, whoever owns it.
@@ -243,7 +262,7 @@ func RefusedRange(name, from, to string) Line {
 //
 // Source: GKE documentation, "Vertically scale by changing the node machine
 // attributes".
-const anew = "GKE makes the nodes anew for it"
+const anew = "the nodes are replaced"
 
 // replacedWithTopology is a note on how pools of linked machines get another
 // topology.

@@ -15,7 +15,6 @@ type Topic string
 // lines mostly follow from them.
 const (
 	TopicCluster    Topic = "cluster"     // versions, networks, monitoring, delivery
-	TopicJobs       Topic = "jobs"        // jobs that run or wait when the change is built
 	TopicCapacity   Topic = "capacity"    // number of nodes and accelerators
 	TopicTeams      Topic = "teams"       // teams, cohorts and who belongs to them
 	TopicQueues     Topic = "queues"      // queues, and the teams that use them
@@ -31,8 +30,8 @@ const (
 )
 
 var topics = []Topic{
-	TopicJobs, TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess,
-	TopicSecurity, TopicWorkloads, TopicAlerts, TopicGuarantees, TopicLimits, TopicCloudQuota,
+	TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess, TopicSecurity,
+	TopicWorkloads, TopicAlerts, TopicGuarantees, TopicLimits, TopicCloudQuota,
 }
 
 // Topics returns all topics in the order of a summary.
@@ -56,6 +55,8 @@ type Line struct {
 	// Note adds facts that a reader needs to judge the change, such as the cohort's
 	// new guarantee and the number of existing GPUs; "" if there is none.
 	Note string `json:"note"`
+	// Grows reports whether the platform can use more of a Google Cloud quota than before.
+	Grows bool `json:"grows,omitempty"`
 }
 
 // Dangerous reports whether the change removes a protection, as its note says.

@@ -18,21 +18,17 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
-	"github.com/batchwright/batchwright/emit/losses"
 	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
 // Of returns the changes between two plans, by topic. It turns each plan into facts,
 // each with its own key, and returns the facts that differ. A change and its
-// opposite therefore have the same lines, with their sides exchanged, except for what
-// the change does to jobs that run or wait. For these, pools are the node pools that lose
-// nodes. If no fact differs, but the plans do, one line names the field. The time is linear in
-// the size of the plans.
-func Of(before, after *ir.Platform, pools []losses.Loss) []Line {
+// opposite therefore have the same lines, with their sides exchanged. If no fact differs, but
+// the plans do, one line names the field. The time is linear in the size of the plans.
+func Of(before, after *ir.Platform) []Line {
 	same := sameTeams(before, after)
 	changes := compareFacts(planFacts(before, same), planFacts(after, same))
-	lines := slices.Concat(jobEffects(before, after, pools), foldChanges(changes),
-		cloudQuota(before.Demand.Rows, after.Demand.Rows))
+	lines := slices.Concat(foldChanges(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
 	if len(lines) > 0 {
 		return lines
 	}

@@ -88,7 +88,7 @@ func TestDangerous(t *testing.T) {
 	open := &opened
 	open.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: "all", CIDR: "0.0.0.0/0"}}
 	of := func(before, after *ir.Platform) Line {
-		lines := Of(before, after, nil)
+		lines := Of(before, after)
 		i := slices.IndexFunc(lines, func(l Line) bool { return l.What == `authorised network "all"` })
 		if i < 0 {
 			t.Fatalf("no line about the network: %v", lines)
@@ -179,9 +179,10 @@ var derivedFields = map[string][]string{
 		"Capacities.Machine.Family", "Capacities.Machine.LinkedNodes", "Capacities.Machine.MemoryGiB",
 		"Capacities.Machine.PlacementTopology", "Capacities.Machine.SSDSizeGB", "Capacities.Machine.Slice.Chips",
 		"Capacities.Machine.Slice.Hosts", "Capacities.Machine.SteadyGPUs", "Capacities.Machine.TPUType",
-		"Capacities.Machine.VCPUs", "Capacities.Networks", "Capacities.NodeTaints.Effect",
-		"Capacities.NodeTaints.Key", "Capacities.NodeTaints.Value", "Capacities.PerNode.Quantity",
-		"Capacities.PerNode.Resource", "Capacities.PoolLabels.Key", "Capacities.PoolLabels.Value",
+		"Capacities.Machine.VCPUs", "Capacities.Networks", "Capacities.NodeLabels.Key",
+		"Capacities.NodeLabels.Value", "Capacities.NodeTaints.Effect", "Capacities.NodeTaints.Key",
+		"Capacities.NodeTaints.Value", "Capacities.PerNode.Quantity", "Capacities.PerNode.Resource",
+		"Capacities.PoolLabels.Key", "Capacities.PoolLabels.Value",
 		"Capacities.PoolTaints.Effect", "Capacities.PoolTaints.Key", "Capacities.PoolTaints.Value",
 		"Capacities.SystemPods.Quantity", "Capacities.SystemPods.Resource", "Network.GPUs.Profile",
 		"SystemPool.CountsNoSSDs", "SystemPool.Family", "SystemPool.MemoryGiB", "SystemPool.VCPUs",
@@ -236,11 +237,12 @@ var partlyDerived = map[string][]string{
 		"Teams.Queues.Flavors.Quotas.Nominal", "Teams.Queues.Flavors.Quotas.Resource",
 	},
 	"the queue that the team shares has it, and its changes are told": {
-		"Teams.Queues.MaxGraceSeconds", "Teams.Queues.Namespaces.All", "Teams.Queues.Namespaces.Labels.Key",
+		"Teams.Queues.ClusterQueue", "Teams.Queues.MaxGraceSeconds", "Teams.Queues.Namespaces.All",
+		"Teams.Queues.Namespaces.Labels.Key",
 		"Teams.Queues.Namespaces.Labels.Value", "Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.ToBorrow",
 		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Strategy",
 	},
-	"the name follows from those of the platform, the team and the tier": {"Teams.Bucket", "Teams.Queues.LocalQueue"},
+	"the name follows from those of the platform, the team and the tier": {"Teams.Bucket"},
 }
 
 // TestExistingCluster compares clusters that the platform creates and clusters of others.
@@ -248,7 +250,7 @@ func TestExistingCluster(t *testing.T) {
 	plans := summaryPlans(t)
 	clusterLines := func(before, after *ir.Platform) []string {
 		var out []string
-		for _, l := range Of(before, after, nil) {
+		for _, l := range Of(before, after) {
 			if l.Topic == TopicCluster || l.Topic == TopicSecurity {
 				out = append(out, l.String())
 			}
@@ -373,7 +375,7 @@ func TestSummaryIsComplete(t *testing.T) {
 			old := reflect.New(l.value.Type()).Elem()
 			old.Set(l.value)
 			mutateLeaf(t, l)
-			switch lines := Of(before, plan, nil); {
+			switch lines := Of(before, plan); {
 			case l.path == untold && len(lines) == 0:
 			case len(lines) == 0:
 				t.Errorf("%s: nothing is said of a change of %s", name, l.path)
@@ -446,16 +448,12 @@ func checkLine(t *testing.T, l Line) {
 	}
 }
 
-// TestSummaryMirrors compares every plan with every other, both ways. What a change does
-// to jobs is different for the opposite change.
+// TestSummaryMirrors compares every plan with every other, both ways.
 func TestSummaryMirrors(t *testing.T) {
 	type side struct{ topic, subject, what, from, to string }
 	sides := func(lines []Line, mirrored bool) []side {
 		var out []side
 		for _, l := range lines {
-			if l.Topic == TopicJobs {
-				continue
-			}
 			s := side{string(l.Topic), l.Subject, l.What, l.From, l.To}
 			if mirrored {
 				s.from, s.to = s.to, s.from
@@ -471,7 +469,7 @@ func TestSummaryMirrors(t *testing.T) {
 	all := summaryPlans(t)
 	for a, before := range all {
 		for b, after := range all {
-			there, back := Of(before, after, nil), Of(after, before, nil)
+			there, back := Of(before, after), Of(after, before)
 			if a == b && len(there) > 0 {
 				t.Errorf("%s against itself: %v", a, there)
 			}
@@ -481,7 +479,7 @@ func TestSummaryMirrors(t *testing.T) {
 			for _, l := range there {
 				checkLine(t, l)
 			}
-			if again := Of(copyOf(before), copyOf(after), nil); !gocmp.Equal(there, again) {
+			if again := Of(copyOf(before), copyOf(after)); !gocmp.Equal(there, again) {
 				t.Errorf("%s against %s differs from one time to the next", a, b)
 			}
 		}
@@ -494,7 +492,7 @@ func TestSummaryLeavesPlans(t *testing.T) {
 	before := copyOf(all["batch"])
 	for name, plan := range all {
 		is := copyOf(plan)
-		Of(all["batch"], plan, nil)
+		Of(all["batch"], plan)
 		if !reflect.DeepEqual(is, plan) || !reflect.DeepEqual(before, all["batch"]) {
 			t.Errorf("%s, or what it was compared with, has changed", name)
 		}

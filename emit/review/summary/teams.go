@@ -51,7 +51,7 @@ func withPrefix(prefix, s string) string {
 func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 	team := s.newSubject(TopicTeams, kindTeam, t.Name)
 	team.exists(s.describeTeam(t, jobs))
-	team.is("namespace", t.Namespace, "what its people made in the old one does not move")
+	team.is("namespace", t.Namespace, "objects that the team created in the old namespace are not moved")
 	team.has("cohort", fact{value: cmp.Or(t.Cohort, none), notes: func() []string { return lendingNote(t, members) }})
 	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
 	if t.Bucket != "" {
@@ -106,6 +106,7 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 		what := "queue of tier " + q.Tier
 		owner.has(what, fact{form: being, value: s.describeQuotas(q)})
 		owner.part = &key{kindTeam, t.Name, what}
+		owner.is("names of its queues in "+q.Tier, q.ClusterQueue+", "+q.LocalQueue)
 		s.addQueue(owner, q, " in "+q.Tier, factPath(kindTeam, t.Name, "cohort"))
 	}
 }
