@@ -189,8 +189,8 @@ func TestScripts(t *testing.T) {
 	for _, step := range action.Runs.Steps {
 		scripts = append(scripts, "#!/bin/bash\n"+step.Run)
 	}
-	if len(scripts) != 6 {
-		t.Errorf("%d scripts, want 6", len(scripts))
+	if len(scripts) != 9 {
+		t.Errorf("%d scripts, want 9", len(scripts))
 	}
 	for _, script := range scripts {
 		cmd := exec.Command(shellcheck, "-")

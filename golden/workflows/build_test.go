@@ -171,15 +171,16 @@ func templateBuilders(t *testing.T) []builder {
 	}
 	readYAML(t, templates+"cloudbuild.yaml", &build)
 	for _, step := range build.Steps {
-		if step.ID == "review" {
-			script, _, _ := strings.Cut(step.Script, "read -ra paths")
-			all = append(all, builder{"cloudbuild.yaml", []string{script}, nil, "bin/batchwright"})
+		if step.ID == "install" {
+			all = append(all, builder{"cloudbuild.yaml", []string{step.Script}, nil, "bin/batchwright"})
 		}
 	}
 	for i, b := range all {
 		for j, script := range b.scripts {
 			// Install programs to the directory that the test examines.
-			script = strings.ReplaceAll(script, "/usr/local/bin/", `"$RUNNER_TEMP"/bin/`)
+			for _, dir := range []string{" /usr/local/bin/", " /batchwright/"} {
+				script = strings.ReplaceAll(script, dir, ` "$RUNNER_TEMP"/bin/`)
+			}
 			all[i].scripts[j] = script
 			script = regexp.MustCompile(`(?m)^ *export GOENV.*\n`).ReplaceAllString(script, "")
 			script = strings.ReplaceAll(script, `"$RUNNER_TEMP/batchwright"`, insideWorkspace)

@@ -68,15 +68,13 @@ func newReleaseServer(t *testing.T, archive []byte) *httptest.Server {
 	return server
 }
 
-// newInstallRun returns a run with the real curl, whose batchwright is only what a
-// script installs. Its go records every call.
+// newInstallRun returns a run whose batchwright is only what a script installs. Its go
+// records every call.
 func newInstallRun(t *testing.T, repository string, env map[string]string) *run {
 	t.Helper()
 	r := newRun(t, nil)
-	for _, name := range []string{"curl", "batchwright"} {
-		if err := os.Remove(r.runPath("bin/" + name)); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.Remove(r.runPath("bin/batchwright")); err != nil {
+		t.Fatal(err)
 	}
 	writeFile(t, r.runPath("bin/apt-get"), "#!/bin/bash\n")
 	r.env["TMPDIR"] = t.TempDir()

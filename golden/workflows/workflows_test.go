@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,7 +95,7 @@ echo "batchwright $*" >> "$CALLS"
 case "$1 $*" in
 vet*) exit "$VET" ;;
 compile*) exit "$COMPILE" ;;
-*markdown*) printf '<!-- batchwright review: p -->\n\n### Review\n'; exit "$DIFF" ;;
+*markdown*) printf '%s\n' '<!-- batchwright review: p -->' '' '### Review & 1 + 1 = 2, 100%'; exit "$DIFF" ;;
 diff*) exit "$DIFF" ;;
 esac
 `
@@ -102,14 +103,6 @@ esac
 echo "gh $*" >> "$CALLS"
 case "$*" in
 *--paginate*) cat "$COMMENTS" ;;
-*) exit "$GH" ;;
-esac
-`
-	standInCurl = `#!/bin/bash
-echo "curl $*" >> "$CALLS"
-case "$*" in
-*/user) echo '{"id": 5}' ;;
-*per_page*) cat "$COMMENTS" ;;
 *) exit "$GH" ;;
 esac
 `
@@ -126,6 +119,20 @@ type run struct {
 }
 
 func newRun(t *testing.T, env map[string]string) *run {
+	t.Helper()
+	r := newShell(t, env)
+	if out, err := r.runBash(`
+		git init -q -b main && git commit -q --allow-empty -m base &&
+		git switch -q -c change && git commit -q --allow-empty -m change &&
+		git switch -q main && git commit -q --allow-empty -m later &&
+		git merge -q --no-ff -m merge change`); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return r
+}
+
+// newShell returns a run without a repository.
+func newShell(t *testing.T, env map[string]string) *run {
 	t.Helper()
 	for _, tool := range []string{"bash", "git", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -150,7 +157,7 @@ func newRun(t *testing.T, env map[string]string) *run {
 		t.Fatal(err)
 	}
 	for name, script := range map[string]string{
-		"bin/batchwright": standInBatchwright, "bin/gh": standInGh, "bin/curl": standInCurl, "bin/go": standInGo,
+		"bin/batchwright": standInBatchwright, "bin/gh": standInGh, "bin/go": standInGo,
 		"comments": env["COMMENTS"],
 	} {
 		if err := fixture.WriteProgram(r.runPath(name), []byte(script), 0o755); err != nil {
@@ -158,17 +165,32 @@ func newRun(t *testing.T, env map[string]string) *run {
 		}
 	}
 	r.env["COMMENTS"] = r.runPath("comments")
-	if out, err := r.runBash(`
-		git init -q -b main && git commit -q --allow-empty -m base &&
-		git switch -q -c change && git commit -q --allow-empty -m change &&
-		git switch -q main && git commit -q --allow-empty -m later &&
-		git merge -q --no-ff -m merge change`); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	return r
 }
 
 func (r *run) runPath(name string) string { return filepath.Join(r.home, name) }
+
+// addPrices writes a file of prices, or a link in its place, and sets PRICES to its name.
+func (r *run) addPrices(t *testing.T, kind string) {
+	t.Helper()
+	var err error
+	switch name := filepath.Join(r.dir, "prices.csv"); kind {
+	case "a file":
+		err = os.WriteFile(name, nil, 0o644)
+	case "a link":
+		err = os.Symlink("/proc/self/environ", name)
+	case "missing":
+	default:
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.env["PRICES"], r.env["_PRICES"] = "prices.csv", "prices.csv"
+}
+
+// withoutPrices is the message if there is no file of prices.
+const withoutPrices = "the repository has no file prices.csv, so the review has no cost"
 
 // runBash runs a script like a step of a workflow.
 func (r *run) runBash(script string) (string, error) {
@@ -252,6 +274,7 @@ func TestGitHubWorkflow(t *testing.T) {
 		list    = "gh api --paginate repos/o/r/issues/7/comments\n"
 		create  = "gh api --silent --method POST repos/o/r/issues/7/comments -F body=@TEMP/review.md\n"
 		edit    = "gh api --silent --method PATCH repos/o/r/issues/comments/12 -F body=@TEMP/review.md\n"
+		remove  = "gh api --silent --method DELETE repos/o/r/issues/comments/12\n"
 		compile = "batchwright compile --dry-run --exit-code --output deploy -t region=us-east4 .\n"
 
 		other = `{"id": 10, "user": {"login": "github-actions[bot]"}, "body": "<!-- batchwright review: p-b -->\nx"},`
@@ -262,6 +285,7 @@ func TestGitHubWorkflow(t *testing.T) {
 		env         map[string]string
 		push        bool
 		calls       string
+		prices      string // kind of the file of prices
 		failed, log string
 		noSummary   bool
 	}{
@@ -296,11 +320,24 @@ func TestGitHubWorkflow(t *testing.T) {
 		},
 		"nothing changes any more": {
 			env:   map[string]string{"COMMENTS": "[" + ours + "]", "DIFF": "0"},
-			calls: build + vet + diff + list + edit + compile,
+			calls: build + vet + diff + list + remove + compile,
 		},
 		"a fork": {
 			env: map[string]string{"COMMENTS": "[]", "GH": "1"}, calls: build + vet + diff + list + create + compile,
-			log: "::notice title=batchwright::this run may not comment",
+			log: "::notice title=batchwright::this run could not update the comment",
+		},
+		"with prices": {
+			env: map[string]string{"COMMENTS": "[]"}, prices: "a file",
+			calls: build + vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --prices prices.csv") +
+				list + create + compile,
+		},
+		"with prices that are not there": {
+			env: map[string]string{"COMMENTS": "[]"}, prices: "missing",
+			calls: build + vet + diff + list + create + compile, log: "::notice title=batchwright::" + withoutPrices,
+		},
+		"with prices that are a link": {
+			env: map[string]string{"COMMENTS": "[]"}, prices: "a link",
+			calls: build + vet + diff + list + create + compile, log: "::notice title=batchwright::" + withoutPrices,
 		},
 		"mistakes": {
 			env: map[string]string{"VET": "1"}, calls: build + vet, failed: "Check the blueprint", noSummary: true,
@@ -334,6 +371,7 @@ func TestGitHubWorkflow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRun(t, test.env)
+			r.addPrices(t, test.prices)
 			log, failed := r.runSteps(t, !test.push)
 			if failed != test.failed {
 				t.Errorf("%q fails, want %q:\n%s", failed, test.failed, log)
@@ -347,10 +385,35 @@ func TestGitHubWorkflow(t *testing.T) {
 			if summary := r.readFile(t, "summary"); strings.Contains(summary, "### Review") == test.noSummary {
 				t.Errorf("summary %q", summary)
 			}
+			_ = os.Remove(filepath.Join(r.dir, "prices.csv"))
 			if files, _ := os.ReadDir(r.dir); len(files) != 1 { // .git
 				t.Errorf("files: %v", files)
 			}
 		})
+	}
+}
+
+// TestGitHubShallow runs the step that reviews in a clone without the base. The program
+// must get a revision from which it can say what to do.
+func TestGitHubShallow(t *testing.T) {
+	var w workflow
+	readYAML(t, templates+"github.yml", &w)
+	r := newRun(t, nil)
+	if out, err := r.runBash(`git clone -q --depth 1 "file://$PWD" "$HOME/clone"`); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	origin := r.dir
+	r.dir = r.runPath("clone")
+	for _, step := range w.Jobs["review"].Steps {
+		if step.Name == "Review the change" {
+			if out, err := r.runBash(step.Run); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		}
+	}
+	r.dir = origin
+	if calls := r.readFile(t, "calls"); !strings.HasPrefix(calls, "batchwright diff --base HEAD^1 --head HEAD ") {
+		t.Errorf("calls: %s", calls)
 	}
 }
 
@@ -366,60 +429,61 @@ func TestGitLabScript(t *testing.T) {
 		diff = "batchwright diff --base BASE --head HEAD --output deploy -t region=us-east4 .\nbatchwright diff " +
 			"--base BASE --head HEAD --output deploy --format markdown -t region=us-east4 .\n"
 		compile = "batchwright compile --dry-run --exit-code --output deploy -t region=us-east4 .\n"
-		curl    = "curl --fail --silent --show-error --header PRIVATE-TOKEN: t "
-		user    = curl + "https://gitlab.example.com/api/v4/user\n"
-		notes   = "https://gitlab.example.com/api/v4/projects/3/merge_requests/7/notes"
-		list    = user + curl + notes + "?sort=asc&per_page=100\n"
-		create  = curl + "--output /dev/null --data-urlencode body@review.md " + notes + "\n"
-		edit    = curl + "--output /dev/null --request PUT --data-urlencode body@review.md " + notes + "/12\n"
 	)
 	for name, test := range map[string]struct {
-		env   map[string]string
-		calls string
-		fails bool
+		env    map[string]string
+		prices string
+		calls  string
+		fails  bool
+		log    string
 	}{
-		"the first review": {
-			map[string]string{
-				"COMMENTS":     `[{"id": 11, "author": {"id": 6}, "body": "<!-- batchwright review: p -->"}]`,
-				"REVIEW_TOKEN": "t",
-			}, vet + diff + list + create + compile, false,
+		"a merge request": {calls: vet + diff + compile},
+		// CI_MERGE_REQUEST_TARGET_BRANCH_SHA is set only in merged results pipelines, where HEAD
+		// is a merge commit. Source: GitLab documentation, "Predefined CI/CD variables reference".
+		"a merged results pipeline": {
+			env: map[string]string{
+				"CI_MERGE_REQUEST_DIFF_BASE_SHA": "0123456789012345678901234567890123456789", "TARGET": "1",
+			},
+			calls: vet + diff + compile,
 		},
 		"with rehearsals": {
-			map[string]string{"COMMENTS": "[]", "REHEARSE": "kueue", "REVIEW_TOKEN": "t"},
-			vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create + compile,
-			false,
+			env:   map[string]string{"REHEARSE": "kueue"},
+			calls: vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + compile,
 		},
-		"a later one": {
-			map[string]string{
-				"COMMENTS":     `[{"id": 12, "author": {"id": 5}, "body": "<!-- batchwright review: p -->\nx"}]`,
-				"REVIEW_TOKEN": "t",
-			}, vet + diff + list + edit + compile, false,
+		"with prices": {
+			prices: "a file",
+			calls: vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --prices prices.csv") +
+				compile,
 		},
-		"nothing changes": {
-			map[string]string{"COMMENTS": "[]", "REVIEW_TOKEN": "t", "DIFF": "0"}, vet + diff + list + compile, false,
+		"with prices that are not there": {prices: "missing", calls: vet + diff + compile, log: withoutPrices},
+		"with prices that are a link":    {prices: "a link", calls: vet + diff + compile, log: withoutPrices},
+		"nothing changes":                {env: map[string]string{"DIFF": "0"}, calls: vet + diff + compile},
+		"a stale folder": {
+			env: map[string]string{"COMPILE": "1"}, calls: vet + diff + compile, fails: true,
 		},
-		"without a token": {map[string]string{}, vet + diff + compile, false},
-		"no right": {
-			map[string]string{"COMMENTS": "[]", "REVIEW_TOKEN": "t", "GH": "22"}, vet + diff + list + create, true,
+		"trouble": {
+			env: map[string]string{"DIFF": "3"}, calls: vet + strings.SplitAfter(diff, "\n")[0], fails: true,
 		},
-		"a stale folder":   {map[string]string{"COMPILE": "1"}, vet + diff + compile, true},
-		"trouble":          {map[string]string{"DIFF": "3"}, vet + strings.SplitAfter(diff, "\n")[0], true},
-		"no merge request": {map[string]string{"CI_MERGE_REQUEST_IID": ""}, vet + compile, false},
+		"no merge request": {env: map[string]string{"CI_MERGE_REQUEST_IID": ""}, calls: vet + compile},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRun(t, test.env)
+			env := map[string]string{"CI_MERGE_REQUEST_IID": "7"}
+			maps.Copy(env, test.env)
+			r := newRun(t, env)
 			base, err := r.runBash("git rev-parse HEAD^1")
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.env["CI_API_V4_URL"], r.env["CI_PROJECT_ID"] = "https://gitlab.example.com/api/v4", "3"
-			r.env["CI_MERGE_REQUEST_DIFF_BASE_SHA"] = strings.TrimSpace(base)
-			if _, set := test.env["CI_MERGE_REQUEST_IID"]; !set {
-				r.env["CI_MERGE_REQUEST_IID"] = "7"
+			variable := "CI_MERGE_REQUEST_DIFF_BASE_SHA"
+			if test.env["TARGET"] != "" {
+				variable = "CI_MERGE_REQUEST_TARGET_BRANCH_SHA"
 			}
-			if out, err := r.runBash(strings.Join(file.Batchwright.Script, "\n")); (err != nil) != test.fails {
-				t.Errorf("%v\n%s", err, out)
+			r.env[variable] = strings.TrimSpace(base)
+			r.addPrices(t, test.prices)
+			out, err := r.runBash(strings.Join(file.Batchwright.Script, "\n"))
+			if (err != nil) != test.fails || !strings.Contains(out, test.log) {
+				t.Errorf("%v, want %q:\n%s", err, test.log, out)
 			}
 			if d := cmp.Diff(test.calls, r.readFile(t, "calls")); d != "" {
 				t.Errorf("calls, -want +got:\n%s", d)
@@ -428,64 +492,142 @@ func TestGitLabScript(t *testing.T) {
 	}
 }
 
-// TestCloudBuildScript runs the steps in a clone of one commit, like those of Cloud
-// Build.
-func TestCloudBuildScript(t *testing.T) {
-	var build struct {
-		Steps []struct{ ID, Script string }
-	}
+// cloudBuild is the part of a build of Cloud Build that the tests read.
+type cloudBuild struct {
+	Steps []struct{ ID, Script string }
+}
+
+// runStep runs the script of a step, with another directory in place of its volume.
+func (r *run) runStep(t *testing.T, id string) (log string, err error) {
+	t.Helper()
+	var build cloudBuild
 	readYAML(t, templates+"cloudbuild.yaml", &build)
+	for _, step := range build.Steps {
+		if step.ID == id {
+			return r.runBash(strings.ReplaceAll(step.Script, "/batchwright", r.runPath("bin")))
+		}
+	}
+	t.Fatalf("there is no step %s", id)
+	return "", nil
+}
+
+// TestCloudBuildScript runs the steps in a clone of one commit, like those of Cloud
+// Build. The steps that install batchwright and comment are not run.
+func TestCloudBuildScript(t *testing.T) {
 	const (
-		vet     = "batchwright vet -t region=us-east4 .\n"
-		diff    = "batchwright diff --base BASE --output deploy -t region=us-east4 .\n"
+		vet  = "batchwright vet -t region=us-east4 .\n"
+		diff = "batchwright diff --base BASE --head HEAD --output deploy -t region=us-east4 .\nbatchwright diff " +
+			"--base BASE --head HEAD --output deploy --format markdown -t region=us-east4 .\n"
 		compile = "batchwright compile --dry-run --exit-code --output deploy -t region=us-east4 .\n"
 	)
 	for name, test := range map[string]struct {
-		branch, calls string
+		env    map[string]string
+		prices string
+		calls  string
+		failed string
+		log    string
 	}{
-		"a pull request": {"main", vet + diff + compile},
-		"a push":         {"", vet + compile},
+		"a pull request": {env: map[string]string{"_BASE_BRANCH": "main"}, calls: vet + diff + compile},
+		"a push":         {calls: vet + compile},
+		"with rehearsals": {
+			env:   map[string]string{"_BASE_BRANCH": "main", "_REHEARSE": "kueue"},
+			calls: vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + compile,
+		},
+		"with prices": {
+			env: map[string]string{"_BASE_BRANCH": "main"}, prices: "a file",
+			calls: vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --prices prices.csv") +
+				compile,
+		},
+		"with prices that are not there": {
+			env: map[string]string{"_BASE_BRANCH": "main"}, prices: "missing", calls: vet + diff + compile,
+			log: withoutPrices,
+		},
+		"with prices that are a link": {
+			env: map[string]string{"_BASE_BRANCH": "main"}, prices: "a link", calls: vet + diff + compile,
+			log: withoutPrices,
+		},
+		"no common commit": {
+			env: map[string]string{"_BASE_BRANCH": "other"}, calls: vet, failed: "review",
+			log: "there is no common commit with other",
+		},
+		"trouble": {
+			env:   map[string]string{"_BASE_BRANCH": "main", "DIFF": "3"},
+			calls: vet + strings.SplitAfter(diff, "\n")[0], failed: "review",
+		},
+		"a stale folder": {
+			env:   map[string]string{"_BASE_BRANCH": "main", "COMPILE": "1"},
+			calls: vet + diff + compile, failed: "folder",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRun(t, map[string]string{"_BLUEPRINT": "-t region=us-east4 .", "_FOLDER": "deploy"})
+			t.Parallel()
+			r := newRun(t, test.env)
+			r.env["_BLUEPRINT"], r.env["_FOLDER"] = "-t region=us-east4 .", "deploy"
 			// A clone with one commit of a branch into which main was not merged.
-			if out, err := r.runBash(
-				`git reset -q --hard HEAD^1 && ` +
-					`git clone -q --depth 1 --branch change "file://$PWD" "$HOME/clone"`); err != nil {
+			if out, err := r.runBash(`
+				git reset -q --hard HEAD^1 && git switch -q --orphan other && git commit -q --allow-empty -m other &&
+				git switch -q main && git clone -q --depth 1 --branch change "file://$PWD" "$HOME/clone"`); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			base, err := r.runBash("git merge-base main change")
 			if err != nil {
 				t.Fatal(err)
 			}
-			origin := r.dir
 			r.dir = r.runPath("clone")
-			if test.branch != "" {
-				r.env["_BASE_BRANCH"] = test.branch
-			}
-			for _, step := range build.Steps {
-				script := step.Script
-				if step.ID == "review" { // the lines that install batchwright are not run
-					_, rest, ok := strings.Cut(script, "read -ra paths")
-					if !ok {
-						t.Fatal("the step reads no paths")
-					}
-					script = "read -ra paths" + rest
-				}
-				if out, err := r.runBash("set -u\n" + script); err != nil {
-					t.Fatalf("%s: %v\n%s", step.ID, err, out)
+			r.addPrices(t, test.prices)
+			var log, failed string
+			for _, step := range []string{"history", "review", "folder"} {
+				out, err := r.runStep(t, step)
+				log += out
+				if err != nil {
+					failed = step
+					break
 				}
 			}
-			r.dir = origin
+			if failed != test.failed || !strings.Contains(log, test.log) {
+				t.Errorf("%q fails, want %q and %q:\n%s", failed, test.failed, test.log, log)
+			}
 			content, err := os.ReadFile(r.runPath("calls"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(test.calls,
-				strings.ReplaceAll(string(content), strings.TrimSpace(base), "BASE")); d != "" {
+			if d := cmp.Diff(test.calls, strings.ReplaceAll(string(content), base[:12], "BASE")); d != "" {
 				t.Errorf("calls, -want +got:\n%s", d)
 			}
 		})
+	}
+}
+
+// TestSameOptions checks that all templates have the same variables, with the same words,
+// and the same lines that pass them to diff.
+func TestSameOptions(t *testing.T) {
+	part := func(text, from, to string) string {
+		_, rest, found := strings.Cut(text, from)
+		inside, _, closed := strings.Cut(rest, to)
+		if !found || !closed {
+			t.Errorf("there is no text between %q and %q", from, to)
+		}
+		return inside
+	}
+	indent := regexp.MustCompile(`(?m)^ +`)
+	var want string
+	for _, name := range []string{"github.yml", "gitlab-ci.yml", "cloudbuild.yaml"} {
+		content, err := os.ReadFile(templates + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// In Cloud Build the names of variables begin with _.
+		text := regexp.MustCompile(`\b_([A-Z])`).ReplaceAllString(string(content), "$1")
+		text = strings.ReplaceAll(text, "::notice title=batchwright::", "")
+		variables := part(text, "# The repository of batchwright", "PRICES: \"\"\n")
+		options := part(text, "compare+=(--rehearse); fi\n", "fi\n")
+		got := indent.ReplaceAllString(variables+options, "")
+		if want == "" {
+			want = got
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: -github.yml +got:\n%s", name, d)
+		}
 	}
 }
 
