@@ -1,5 +1,5 @@
-// Package pictures draws the pictures of the platform with Mermaid itself, in a
-// browser, and measures what a reader would see.
+// Package pictures measures what a reader would see in a browser: the pictures of a platform,
+// which Mermaid itself draws, and the comments on pull requests, as GitHub renders them.
 package pictures
 
 import (
@@ -16,27 +16,28 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
 )
 
-// release is a release of Mermaid.
-type release struct {
-	version string
-	sha512  string // of the package in the npm registry, in base64
+// npmPackage is a release of a package in the npm registry.
+type npmPackage struct {
+	name, version string
+	sha512        string // of the archive, in base64
 }
 
-// releases are the releases that draw the pictures. A site decides itself which
+// releases are the releases of Mermaid that draw the pictures. A site decides itself which
 // release it uses, and gives no notice: GitLab 10.7 (gitlab-org/gitlab, issue 554889),
 // GitHub 11 at least. 11.17.2 is the last one that lays flowcharts out with dagre by
 // default, and 12 uses ELK and a new look. A site prints its release if it draws the
 // picture "info".
-var releases = []release{
-	{"10.7.0", "PsvGupPCkN1vemAAjScyw4pw34p4/0dZkSrqvAB26hUvJulOWGIwt35FZWmT9wPIi4r0QLa5X0PB4YLIGn0/YQ=="},
-	{"11.17.2", "V6K3C8EBdEsPFZXSKMJe6ppQOENxuHARr9GvHX4hh47lAbhMRD9qf4oEK7LoaRQxULMa80/qt5gHO73aCleBBg=="},
-	{"12.3.0", "4113TdXeLAsMruJ79OpFL5O8+LTFXhQqZ260rF3tgUmiNAtRm4Uume04I+65PRN6yZ69J4f8rVYWW8zRk65UYw=="},
+var releases = []npmPackage{
+	{"mermaid", "10.7.0", "PsvGupPCkN1vemAAjScyw4pw34p4/0dZkSrqvAB26hUvJulOWGIwt35FZWmT9wPIi4r0QLa5X0PB4YLIGn0/YQ=="},
+	{"mermaid", "11.17.2", "V6K3C8EBdEsPFZXSKMJe6ppQOENxuHARr9GvHX4hh47lAbhMRD9qf4oEK7LoaRQxULMa80/qt5gHO73aCleBBg=="},
+	{"mermaid", "12.3.0", "4113TdXeLAsMruJ79OpFL5O8+LTFXhQqZ260rF3tgUmiNAtRm4Uume04I+65PRN6yZ69J4f8rVYWW8zRk65UYw=="},
 }
 
 // script is the file of a release that a page loads. It contains all that Mermaid
@@ -46,50 +47,48 @@ const script = "package/dist/mermaid.min.js"
 // root is the repository of batchwright.
 const root = "../.."
 
-// loadScript returns the path of a release's script. It gets the package from the npm
-// registry once, and keeps the script in bin/.
-func loadScript(t *testing.T, r release) string {
+// loadFile returns the content of a file of a package. It gets the package from the npm
+// registry once, and keeps the file in bin/.
+func loadFile(t *testing.T, p npmPackage, file string) []byte {
 	t.Helper()
-	kept, err := filepath.Abs(filepath.Join(root, "bin", "mermaid-"+r.version+".js"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(kept); err == nil {
-		return kept
+	bin := filepath.Join(root, "bin")
+	kept := filepath.Join(bin, p.name+"-"+p.version+path.Ext(file))
+	if content, err := os.ReadFile(kept); err == nil {
+		return content
 	}
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		t.Skip("npm is not installed: Mermaid cannot be had")
+		t.Skipf("npm is not installed: %s cannot be had", p.name)
 	}
 	dir := t.TempDir()
-	cmd := exec.Command(npm, "pack", "--silent", "mermaid@"+r.version)
+	cmd := exec.Command(npm, "pack", "--silent", p.name+"@"+p.version)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm pack: %v\n%s", err, out)
 	}
-	packed, err := os.ReadFile(filepath.Join(dir, "mermaid-"+r.version+".tgz"))
+	packed, err := os.ReadFile(filepath.Join(dir, p.name+"-"+p.version+".tgz"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum := sha512.Sum512(packed); base64.StdEncoding.EncodeToString(sum[:]) != r.sha512 {
-		t.Fatalf("Mermaid %s of the npm registry is another: its SHA-512 is %x", r.version, sum)
+	if sum := sha512.Sum512(packed); base64.StdEncoding.EncodeToString(sum[:]) != p.sha512 {
+		t.Fatalf("%s %s of the npm registry is another: its SHA-512 is %x", p.name, p.version, sum)
 	}
-	content, err := readPacked(packed, script)
+	content, err := readPacked(packed, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
+	if err := os.MkdirAll(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	// A name of its own until the file is complete: another run may look for it.
-	part := filepath.Join(filepath.Dir(kept), fmt.Sprintf(".mermaid-%s-%d", r.version, os.Getpid()))
+	part := filepath.Join(bin, fmt.Sprintf(".%s-%s-%d", p.name, p.version, os.Getpid()))
 	if err := os.WriteFile(part, content, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(part, kept); err != nil {
 		t.Fatal(err)
 	}
-	return kept
+	return content
 }
 
 // readPacked returns a file of a gzipped tar archive.
@@ -120,7 +119,7 @@ func findBrowser(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("Chromium is not installed: no picture was drawn")
+	t.Skip("Chromium is not installed: nothing was drawn")
 	return ""
 }
 
@@ -149,54 +148,69 @@ type box struct{ Left, Top, Right, Bottom float64 }
 var resultElement = regexp.MustCompile(`(?s)<pre id="measured" hidden="">(.+?)</pre>`)
 
 // drawAll draws pictures in a theme, "light" or "dark", and measures them.
-func drawAll(t *testing.T, browser string, r release, theme string, sources []string) []measured {
+func drawAll(t *testing.T, browser string, release npmPackage, theme string, sources []string) []measured {
+	t.Helper()
+	files := pageFiles(t, "page.html", map[string]any{"theme": theme, "pictures": sources})
+	files["mermaid.js"] = loadFile(t, release, script)
+	results := measurePage[measured](t, browser, files)
+	if len(results) != len(sources) {
+		t.Fatalf("%d of %d pictures were drawn", len(results), len(sources))
+	}
+	return results
+}
+
+// pageFiles returns the files of a page: page.html, and input.js, which defines its input.
+func pageFiles(t *testing.T, page string, input any) map[string][]byte {
+	t.Helper()
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{"page.html": content, "input.js": append([]byte("const input = "), encoded...)}
+}
+
+// measurePage returns the measurements that a page has written into itself.
+func measurePage[T any](t *testing.T, browser string, files map[string][]byte) []T {
+	t.Helper()
+	dom := openPage(t, browser, files, "--virtual-time-budget=600000", "--dump-dom")
+	found := resultElement.FindSubmatch(dom)
+	if found == nil {
+		t.Fatalf("the page did not finish\n%s", dom)
+	}
+	var results []T
+	if err := json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &results); err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// openPage opens page.html, which is among the files, and returns what the browser prints.
+func openPage(t *testing.T, browser string, files map[string][]byte, options ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	page, err := os.ReadFile("page.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	input, err := json.Marshal(map[string]any{"theme": theme, "pictures": sources})
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(loadScript(t, r))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{
-		"page.html": page, "mermaid.js": content, "input.js": append([]byte("const input = "), input...),
-	} {
+	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
-	args := []string{
+	args := append([]string{
 		"--headless", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + filepath.Join(dir, "profile"),
-		"--virtual-time-budget=600000", "--dump-dom",
-	}
+	}, options...)
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox") // Chromium has no sandbox for root
 	}
 	cmd := exec.CommandContext(ctx, browser, append(args, "file://"+filepath.Join(dir, "page.html"))...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	dom, err := cmd.Output()
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", browser, err, stderr.Bytes())
+		t.Fatalf("%s: %v\n%s", browser, err, &stderr)
 	}
-	found := resultElement.FindSubmatch(dom)
-	if found == nil {
-		t.Fatalf("the page did not finish\n%s", stderr.Bytes())
-	}
-	var results []measured
-	if err := json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &results); err != nil {
-		t.Fatal(err)
-	}
-	if len(results) != len(sources) {
-		t.Fatalf("%d of %d pictures were drawn", len(results), len(sources))
-	}
-	return results
+	return out
 }
