@@ -59,8 +59,8 @@ mutants:
 # The tests that write goldens. They check them with real parsers first.
 golden:
 	go test ./compiler/rules ./compiler/blueprint ./compiler/blueprint/load -run '^TestFindings$$' -update
-	go test ./golden/folders ./golden/jsonschema ./golden/review \
-		-run '^Test(Blueprints|TPUForms|GitOps|TakeOver|JSONSchema|PrintedReviews)$$' -update
+	go test ./golden/folders ./golden/jsonschema ./golden/pulls ./golden/review \
+		-run '^Test(Blueprints|TPUForms|GitOps|TakeOver|JSONSchema|Comments|PrintedReviews)$$' -update
 	go test ./golden/cli -run '^TestCommandLine$$' -update # it reads goldens of the others
 
 # Runs the race detector on packages that start goroutines or share values between them,
