@@ -26,12 +26,11 @@ const (
 	textFiles        = 40  // listed without details
 )
 
-// Text writes a review for a terminal: the headline, the difference in cost if prices are known,
-// the findings that the change brings, what
-// changes for the jobs of the rehearsals if they were played, the resources that must be
-// replaced, the summary, the objects by file, and the totals. A long list ends with the
-// number of omitted items. If nothing differs, no prices are known and nothing was compared
-// with exports, Text writes nothing.
+// Text writes a review for a terminal: the headline, the earlier state if a reader expects another
+// one, the cost, the findings that the change brings, what changes in the rehearsals, the resources
+// that are replaced, removed or lose nodes, the effects on jobs, the sample jobs, the summary, the
+// objects by file, and the totals. A long list ends with the number of omitted items. If nothing
+// differs and nothing was compared with exports, Text writes nothing.
 //
 // Whatever a blueprint contains, the output has no control sequences except colours.
 func Text(w io.Writer, r *Review, color bool) error {
