@@ -54,7 +54,7 @@ func (r *Review) Headline() string {
 		parts = append(parts, "cost unknown: "+r.CostUnknown)
 	}
 	parts = append(parts, r.Findings.headline()...)
-	if quiet && len(r.Summary) > 0 || len(parts) == 0 {
+	if quiet && (len(r.Summary) > 0 || r.onlyPages()) || len(parts) == 0 {
 		parts = append([]string{r.quietPhrase()}, parts...)
 	}
 	return strings.Join(parts, "; ")

@@ -33,8 +33,11 @@ func TestHeadline(t *testing.T) {
 		"applying creates or changes 1 object": {Objects: changed, Live: &live.Facts{}},
 		"undoes 1 edit by hand":                {Objects: changed, Base: &Base{Objects: 1, FromEdits: 1}},
 		"changes only pages for people":        {Objects: []objects.Object{{Kind: "file", File: "README.md"}}},
-		"about quota: a -> b":                  {Summary: []summary.Line{quota, lineOf(summary.TopicCloudQuota, "")}},
-		"about alerts: a -> b (n)":             {Summary: []summary.Line{lineOf(summary.TopicAlerts, "n")}},
+		"changes only pages for people; 1 of 1 change does not follow from the blueprint": {
+			Objects: []objects.Object{{Kind: "file", File: "README.md"}}, Base: &Base{Objects: 1, FromTool: 1},
+		},
+		"about quota: a -> b":      {Summary: []summary.Line{quota, lineOf(summary.TopicCloudQuota, "")}},
+		"about alerts: a -> b (n)": {Summary: []summary.Line{lineOf(summary.TopicAlerts, "n")}},
 		"3 changes in quota and access": {
 			Summary: []summary.Line{quota, quota, lineOf(summary.TopicAccess, "")},
 		},
