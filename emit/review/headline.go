@@ -226,7 +226,7 @@ func (r *Review) jobsPhrases() (parts []string) {
 		{"some waiting jobs of %s never start", func(e jobs.Effect) bool {
 			return e.Waiting.Kind == jobs.NeverStart && !neverStart(e.Waiting)
 		}},
-		{"may stop jobs of %s", func(e jobs.Effect) bool { return e.Running.Kind == jobs.MayStop }},
+		{"may stop jobs of %s", mayStop},
 	} {
 		if whose := r.teamsWith(x.is); whose != "" && whose != told {
 			parts = append(parts, fmt.Sprintf(x.form, whose))
@@ -234,6 +234,12 @@ func (r *Review) jobsPhrases() (parts []string) {
 		}
 	}
 	return parts
+}
+
+// mayStop reports whether jobs may stop because of the change itself, and not only when another
+// queue needs its quota, as at any time.
+func mayStop(e jobs.Effect) bool {
+	return e.Running.Kind == jobs.MayStop && !strings.HasPrefix(e.Running.Text, "continue")
 }
 
 // neverStart reports whether jobs never start, whatever they request.

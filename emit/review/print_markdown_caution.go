@@ -40,7 +40,7 @@ func cautionPart(r *Review) part {
 			}
 		}
 	}
-	all = append(all, quotaCautions(r.Summary)...)
+	all = append(all, requiredCautions(r.Summary)...)
 	all = append(all, r.Findings.cautions()...)
 	return part{
 		items: len(all), share: cautionHeight,
@@ -91,12 +91,21 @@ func affectedPart(r *Review) part {
 const mostCounted = 10
 
 // mostQuotas is the number of kinds of Google Cloud quota that an item lists.
-const mostQuotas = 4
+const mostQuotas = 6
 
-// quotaCautions returns one item with the Google Cloud quota that must grow before the build.
-func quotaCautions(lines []summary.Line) []caution {
+// requiredCautions returns what must be true before the change is built: reservations that have
+// machines, and Google Cloud quota that grows.
+func requiredCautions(lines []summary.Line) (all []caution) {
+	const title = "Before the build"
+	known := map[string]bool{}
 	var grown []markdown.Markup
 	for _, l := range lines {
+		for note := range strings.SplitSeq(l.Note, "; ") {
+			if required, ok := strings.CutPrefix(note, summary.BeforeBuild); ok && !known[required] {
+				known[required] = true
+				all = append(all, caution{title, proseMarkup(required, markdownNote)})
+			}
+		}
 		if l.Grows {
 			item := proseMarkup(strings.TrimPrefix(l.Subject, "Google Cloud quota "), markdownValue) + ": "
 			if l.From != "" {
@@ -106,14 +115,14 @@ func quotaCautions(lines []summary.Line) []caution {
 		}
 	}
 	if len(grown) == 0 {
-		return nil
+		return all
 	}
 	shown, hidden := firstItems(grown, mostQuotas)
-	item := markdown.Join(shown, lineBreak)
+	item := "request Google Cloud quota:" + lineBreak + markdown.Join(shown, lineBreak)
 	if hidden > 0 {
 		item += markdown.Markup(fmt.Sprintf("%sand %d more", lineBreak, hidden))
 	}
-	return []caution{{"The platform needs more Google Cloud quota", item}}
+	return append(all, caution{title, item})
 }
 
 // addCautions adds items below their titles, which have a mark on both sides.

@@ -127,7 +127,7 @@ func (p *Played) title() string {
 	if p.Decider == "" {
 		return "Sample jobs"
 	}
-	return "Sample jobs, played with " + p.Decider
+	return "Sample jobs, simulated with " + p.Decider + " without nodes"
 }
 
 // all returns the lines, and one for the jobs that nothing happens to or for the reason why the
@@ -137,11 +137,11 @@ func (p *Played) all() []string {
 	case p == nil:
 		return nil
 	case p.Unplayed != "":
-		return []string{"not played: " + p.Unplayed}
+		return []string{"not simulated: " + p.Unplayed}
 	}
-	others := words.Plural(p.Unaffected, "job fares as before", "jobs fare as before")
+	others := words.Plural(p.Unaffected, "job is not affected", "jobs are not affected")
 	if len(p.Lines) > 0 {
-		others = words.Plural(p.Unaffected, "other job fares as before", "other jobs fare as before")
+		others = words.Plural(p.Unaffected, "other job is not affected", "other jobs are not affected")
 	}
 	return append(slices.Clone(p.Lines), others)
 }

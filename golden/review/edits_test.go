@@ -636,7 +636,8 @@ var edits = []edit{
 			`jobs | capacity "h100-reserved": most nodes: 4 -> 5: jobs of project-a, project-b, project-c, ` +
 				"project-d: waiting and new jobs may start earlier, because fewer of them wait for nodes",
 			`capacity | capacity "h100-reserved": size: 4 nodes (32 GPUs) -> 5 nodes (40 GPUs) (all queues ` +
-				`guarantee 32 of the 40 GPUs)`,
+				`guarantee 32 of the 40 GPUs; before the build, reservation "h100-reservation" must have ` +
+				`5 a3-highgpu-8g machines in us-central1-a)`,
 			"cloud quota | Google Cloud quota gpus_per_gpu_family (gpu_family=NVIDIA_H100): 32 -> 40 GPUs",
 			"cloud quota | Google Cloud quota of machines of family a3: 832 -> 1040 vCPUs",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 700 GB",
@@ -649,7 +650,7 @@ var edits = []edit{
 		new: "		nodes: 2\n",
 		summary: []string{
 			`jobs | capacity "l4-reserved": 2 of 4 nodes are deleted: jobs of team-a, team-b, team-c, ` +
-				"team-d: running jobs stop before the nodes are deleted, also those on nodes that stay, and " +
+				"team-d: running jobs on this capacity stop before the nodes are deleted, and " +
 				"wait in their queues again; waiting and new jobs cannot start on this capacity until the build ends",
 			`jobs | capacity "l4-reserved": quota without nodes: 8 -> 12 GPUs: jobs of team-a, team-b, ` +
 				"team-c, team-d: waiting and new jobs can get quota for which there is no node: they then " +
@@ -796,11 +797,11 @@ var edits = []edit{
 		new: `zones: ["us-central1-a", "us-central1-c"]`,
 		summary: []string{
 			`jobs | capacity "l4-ondemand": its nodes in us-central1-b are deleted: jobs of team-a, ` +
-				"team-b, team-c, team-d: running jobs stop before the nodes are deleted, also those on nodes " +
-				"that stay, and wait in their queues again; waiting and new jobs cannot start on this capacity " +
+				"team-b, team-c, team-d: running jobs on this capacity stop before the nodes are deleted, and " +
+				"wait in their queues again; waiting and new jobs cannot start on this capacity " +
 				"until the build ends",
 			`jobs | capacity "l4-spot": its nodes in us-central1-b are deleted: jobs of team-a, team-b, ` +
-				"team-c, team-d: running jobs stop before the nodes are deleted, also those on nodes that stay, " +
+				"team-c, team-d: running jobs on this capacity stop before the nodes are deleted, " +
 				"and wait in their queues again; waiting and new jobs cannot start on this capacity until the " +
 				"build ends",
 			"jobs | the system node pool loses nodes: jobs of team-a, team-b, team-c, team-d: running jobs " +
@@ -833,7 +834,7 @@ var edits = []edit{
 		name: "slices down", blueprint: "tpu-training", old: "{slices: _slices}", new: "{slices: 0}",
 		summary: []string{
 			`jobs | capacity "slices": 8 of 8 nodes are deleted: jobs of tpu-research, tpu-training: ` +
-				"running jobs stop before the nodes are deleted, also those on nodes that stay, and wait in " +
+				"running jobs on this capacity stop before the nodes are deleted, and wait in " +
 				"their queues again; waiting and new jobs wait until this capacity has nodes again",
 			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0 TPU slices, 0 nodes (0 ` +
 				`TPU chips) (all queues guarantee 0 of the 0 TPU chips)`,

@@ -112,7 +112,7 @@ func checkSides(before, after *ir.Platform) error {
 	case before.Absent() || after.Absent():
 		return rehearsal.Unplayable("there is only one platform")
 	case before.Name != after.Name || before.Project != after.Project || before.Region != after.Region:
-		return rehearsal.Unplayable("the other platform has no jobs yet")
+		return rehearsal.Unplayable("the new platform has no jobs yet")
 	case was.Name != is.Name:
 		return rehearsal.Unplayable("the platform gets another scheduler")
 	case !ir.Choose(after.Scheduler, true, false):

@@ -135,7 +135,7 @@ func TestUnplayable(t *testing.T) {
 		before, after standing.State
 		want          string
 	}{
-		{"other platform", compile(t), compile(t, `"standing"`, `"sitting"`), "the other platform has no jobs yet"},
+		{"other platform", compile(t), compile(t, `"standing"`, `"sitting"`), "the new platform has no jobs yet"},
 		{"KAI Scheduler", kai, kai, "the engine of KAI Scheduler cannot play a change"},
 		{"scheduler", compile(t), renamed, "the platform gets another scheduler"},
 		{"many queues", compile(t), compile(t, "teams: {\n", many), "103 ClusterQueues under one cohort; at most 40"},

@@ -151,7 +151,7 @@ func (c *change) stopped(fate losses.Why) Outcome {
 		return Outcome{Stop, when + " the nodes are deleted" + andWait}
 	}
 	return ir.Choose(c.after.Scheduler,
-		Outcome{Stop, "stop before the nodes are deleted, also those on nodes that stay" + andWait},
+		Outcome{Stop, "on this capacity stop before the nodes are deleted" + andWait},
 		Outcome{MayStop, "stop if their node is deleted, and wait for another one"})
 }
 

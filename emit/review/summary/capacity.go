@@ -35,7 +35,9 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	}
 	perNode := fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB)
 	this.is("machine", machineText(c.Machine), append([]string{perNode}, change...)...)
-	this.has("size", fact{value: capacitySize(c), notes: func() []string { return s.queues.totalNote(c) }})
+	this.has("size", fact{value: capacitySize(c), notes: func() []string {
+		return append(s.queues.totalNote(c), reservationNotes(c)...)
+	}})
 	this.is("consumption", optionText(c), reservationNotes(c)...)
 	if c.MaxRunSeconds > 0 {
 		this.is("longest run of a node", words.Duration(c.MaxRunSeconds))
@@ -56,7 +58,7 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	kept := keptSettings(c.Kept)
 	this.is("settings that the takeover keeps", kept, choose(kept != none, "Terraform ignores that they differ",
 		dangerous+"if they differ, the next build replaces the node pool"))
-	this.is("placement", choose(c.Compact, "close together", "any"))
+	this.is("placement", choose(c.Compact, "compact", "any"))
 	upgrades := "in the maintenance window"
 	switch {
 	case c.KeepsVersion:
@@ -102,7 +104,7 @@ func reservationNotes(c *ir.Capacity) []string {
 	if c.Reservation == nil || c.Reservation.Create || c.Reservation.Name == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("before the build, reservation %q must have %s in %s", c.Reservation.Name,
+	return []string{fmt.Sprintf(BeforeBuild+"reservation %q must have %s in %s", c.Reservation.Name,
 		words.Count(c.MaxNodes, c.Machine.Type+" machine"), words.And(c.Zones))}
 }
 

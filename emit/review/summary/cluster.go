@@ -68,6 +68,10 @@ func (s *sheet) addPlatform() {
 				runBy(r.name))
 		}
 	}
+	defects := s.newSubject(TopicSecurity, kindPlatform, "")
+	defects.has("known defects that the admission policies check for", fact{
+		form: set, list: p.Defects, notes: remarks("a release without the defect needs no check"),
+	})
 	s.addCluster()
 	s.systemPool()
 	s.addAccount(TopicAccess, "the nodes", p.NodeAccount)

@@ -37,6 +37,9 @@ var topics = []Topic{
 // Topics returns all topics in the order of a summary.
 func Topics() []Topic { return slices.Clone(topics) }
 
+// BeforeBuild is the beginning of a note about what must be true before the change is built.
+const BeforeBuild = "before the build, "
+
 // dangerous is the beginning of a note about a change that removes a protection.
 const dangerous = "dangerous: "
 

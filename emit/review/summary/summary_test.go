@@ -197,7 +197,7 @@ var derivedFields = map[string][]string{
 		"Delivery.NarrowRoles.Title", "Network.GPUs.Name", "Teams.Account.Display", "Workloads.Bucket",
 	},
 	"it follows from the whole plan": {
-		"Defects", "Demand.IAM.CustomRoles", "Demand.IAM.Groups", "Demand.IAM.Principals",
+		"Demand.IAM.CustomRoles", "Demand.IAM.Groups", "Demand.IAM.Principals",
 		"Demand.IAM.ServiceAccounts", "Demand.MemoryGiB", "Demand.Rows.Note", "Demand.Rows.Unit", "Demand.Rows.What",
 		"Demand.VCPUs", "Demonstration.Pods.Capacity", "Demonstration.Teams", "Rehearsals.Arrivals.Teams",
 	},
