@@ -293,7 +293,7 @@ func (d *comparison) compileAfter(ctx context.Context, paths []string) (*side, e
 	return s, nil
 }
 
-// mostFiles is the number of files that are listed as text, because nobody reads more.
+// mostFiles limits the list of files in text output.
 const mostFiles = 40
 
 // stale lists the differences of files that compile would remove.

@@ -53,8 +53,8 @@ func reviewFindings(before, after *side) (*review.Findings, error) {
 	}, nil
 }
 
-// decisiveFindings returns the findings of a list without the notes that nobody accepted, which
-// need no action.
+// decisiveFindings returns the findings that require a decision: all except notes that are not
+// accepted findings.
 func decisiveFindings(l *diag.List) []review.Finding {
 	out := []review.Finding{}
 	for _, f := range l.Sorted() {

@@ -29,7 +29,7 @@ func (d *comparison) playSamples(ctx context.Context, before, after *side) *revi
 	played, err := d.playScenes(ctx, earlier, after)
 	var unplayable rehearsal.Unplayable
 	if err != nil && before.Compiled != nil && ctx.Err() == nil && !errors.As(err, &unplayable) {
-		// The committed folder is not that of the plan, because another version wrote it.
+		// Another version wrote the committed folder, so its queues differ from the plan.
 		earlier.Tree = before.Compiled
 		played, err = d.playScenes(ctx, earlier, after)
 	}

@@ -74,7 +74,7 @@ func (d *comparison) rehearseSide(ctx context.Context, s *side, r ir.Rehearsal) 
 		return nil, rehearsal.Unplayable("there is no platform in " + s.Label)
 	}
 	scenario, err := rehearsal.OfRehearsal(s.Plan, s.Tree, r)
-	if err != nil && s.Compiled != nil { // the committed folder is not that of the plan
+	if err != nil && s.Compiled != nil { // the committed folder differs from the plan
 		scenario, err = rehearsal.OfRehearsal(s.Plan, s.Compiled, r)
 	}
 	var unplayable rehearsal.Unplayable

@@ -82,8 +82,8 @@ func (d *comparison) compareRevisions(ctx context.Context, paths []string) error
 }
 
 // settleBase decides what the earlier state is: the committed folder or, without one, the
-// compiled blueprint. A side without a blueprint and a folder gets an empty platform. The error is
-// that of a side that does not compile.
+// compiled blueprint. A side without a blueprint and a folder gets an empty platform. If a
+// required side does not compile, settleBase shows its findings and returns an error.
 func (d *comparison) settleBase(r *repository, before, after *side) error {
 	if after.findings.HasErrors() || before.findings.HasErrors() && after.absent {
 		return d.showFindings(before, after)

@@ -31,7 +31,7 @@ var githubCSS = npmPackage{
 // scrolling.
 const screen = 900
 
-// comment is what comments.html measures in a comment, in pixels.
+// comment holds the heights that comments.html measures, in pixels.
 type comment struct {
 	Folds        int
 	BeforeFold   float64  // the height of the text before the first fold
