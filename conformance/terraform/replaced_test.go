@@ -324,7 +324,7 @@ func readReview(t *testing.T, program, folder string, args ...string) review {
 			Summary                []struct{ Topic, Subject, Note string }
 			Jobs                   []struct {
 				Cause, Capacity string
-				Running         struct{ Text string }
+				Running         struct{ Kind, Text string }
 			}
 		}
 		if err := json.Unmarshal(line, &said); err != nil {
@@ -346,8 +346,9 @@ func readReview(t *testing.T, program, folder string, args ...string) review {
 			r.summary += l.Note + "\n"
 		}
 		for _, e := range said.Jobs {
-			// Nodes that GKE recreates are no change of Terraform's resources.
-			stop := strings.HasPrefix(e.Running.Text, "stop ") || strings.HasPrefix(e.Running.Text, "all stop ")
+			// KAI Scheduler stops the jobs of deleted nodes only. Nodes that GKE recreates are no
+			// change of Terraform's resources.
+			stop := e.Running.Kind == "stop" || strings.HasPrefix(e.Running.Text, "stop if their node is deleted")
 			if e.Capacity != "" && stop && !strings.Contains(e.Cause, "GKE recreates") {
 				r.losers = append(r.losers, e.Capacity)
 			}
