@@ -131,10 +131,10 @@ func (j *Jobs) ShareNode(templates []string) bool {
 
 // RoomOn returns the number of pods of the jobs that the nodes of a capacity hold at most,
 // if it has as many nodes as it and the limits of the cluster allow. It is an upper bound,
-// and math.MaxInt if the capacity has no nodes for now or its machine is unknown.
+// and math.MaxInt if the capacity waits for its reservation or its machine is unknown.
 func (j *Jobs) RoomOn(capacity string) int {
 	c := j.platform.Named[capacity]
-	if c.Waiting || c.SlicesOff() || len(c.PerNode) == 0 {
+	if c.Waiting || len(c.PerNode) == 0 {
 		return math.MaxInt
 	}
 	perNode := 0

@@ -240,6 +240,9 @@ func (r *report) checkPodCounts(s *staging, phase schema.Phase, field fieldPath)
 		most, cure := s.PodsOn(name), jobs
 		if room := s.RoomOn(name); room < most {
 			most, cure = room, "expect fewer pods, or give the capacity more nodes"
+			if r.fit.Named[name].SlicesOff() {
+				cure = "set slices of the capacity, or remove the demonstration while it has no slices"
+			}
 		}
 		if n > most {
 			impossible = true

@@ -328,11 +328,8 @@ cluster: {`,
 		{name: "hardware", replaced: 1, old: `hardware: "a100-pair"`, new: `hardware: "h100-eight"`},
 	},
 	"tpu-training": {
-		{name: "slices", old: "nodesPerZone: 3", new: "nodesPerZone: 1", tag: "slices=3"},
-		{
-			name: "slices in a wider range", old: `"192.168.64.0/20"`, new: `"10.32.0.0/16"`, tag: "slices=3",
-			rejected: errRange.Error(),
-		},
+		{name: "slices", tag: "slices=3"},
+		{name: "another range of pods", tag: "pods=192.168.64.0/20", rejected: errRange.Error()},
 		{name: "no slices", tag: "slices=0"},
 		{name: "autoscaled", tag: "autoscaled=true"},
 		{

@@ -26,6 +26,8 @@ import (
 var tpuForms = [][]string{
 	nil, {"type=v4"}, {"slices=0"}, {"autoscaled=true"}, {"managed=true"}, {"perTeam"}, {"type=v4", "managed=true"},
 	{"type=v4", "autoscaled=true", "managed=true", "perTeam"}, {"slices=0", "perTeam"},
+	{"slices=0", "autoscaled=true"}, {"slices=1"}, {"slices=1", "perTeam"}, {"slices=3"}, {"slices=8"},
+	{"slices=2", "pods=192.168.64.0/20"},
 }
 
 // TestTPUForms runs the checks of the goldens on every form. If goldens are updated,
@@ -375,8 +377,9 @@ func TestTPUIdentities(t *testing.T) {
 			t.Errorf("team tpu-training lacks %s:\n%s", want, training)
 		}
 	}
+	// The reference's range of pods, 192.168.64.0/20, has room for two slices.
 	if ranges := []string{
-		`"10.129.0.0/20"`, `"192.168.64.0/20"`, `"192.168.80.0/20"`,
+		`"10.129.0.0/20"`, `"192.168.128.0/17"`, `"192.168.80.0/20"`,
 	}; slices.ContainsFunc(ranges, func(r string) bool { return !strings.Contains(string(values), r) }) {
 		t.Errorf("not all of the ranges %v:\n%s", ranges, values)
 	}
@@ -450,8 +453,8 @@ func TestTPUInfrastructureManager(t *testing.T) {
 }
 
 // TestSlicesOffAndOn removes the slices and brings them back. Without the slices
-// only their counts differ, listed here file by file. After that everything is as
-// before, byte for byte.
+// only their counts differ, listed here file by file, and there is no demonstration. After
+// that everything is as before, byte for byte.
 func TestSlicesOffAndOn(t *testing.T) {
 	counts := regexp.MustCompile(`^    requests\.google\.com/tpu: |most-per-job|^      lq-`)
 	counted := map[string]*regexp.Regexp{
@@ -463,7 +466,6 @@ func TestSlicesOffAndOn(t *testing.T) {
 			"slices|google.com/tpu|chips|cost money even if no job runs|" +
 				"vCPUs|GB|quota|queue_cq_train|not verified|Without jobs there are|" +
 				"(?i)demonstrat|linkStyle"),
-		"DEMONSTRATION.md":                   regexp.MustCompile("this number of nodes|has no `slices` nodes now"),
 		"REFERENCE.md":                       regexp.MustCompile("(?i)demonstrat|_NUM_|slices|tpu-v5|vCPUs|GB|quota"),
 		"kubernetes/teams/tpu-research.yaml": counts,
 		"kubernetes/teams/tpu-training.yaml": counts,
@@ -476,7 +478,11 @@ func TestSlicesOffAndOn(t *testing.T) {
 		Dir: fixture.Root(), Paths: []string{"blueprints/tpu-training"}, Tags: []string{"slices=2"},
 	})
 	compareFolders(t, on, again)
-	if len(on) != len(off) {
+	demonstrates := func(f emit.File) bool { return f.Path == "DEMONSTRATION.md" || f.Path == "demonstrate.sh" }
+	if slices.ContainsFunc(off, demonstrates) {
+		t.Error("a demonstration without slices")
+	}
+	if on = slices.DeleteFunc(on, demonstrates); len(on) != len(off) {
 		t.Fatalf("%d files with slices, %d without", len(on), len(off))
 	}
 	changed := map[string]bool{}

@@ -397,8 +397,7 @@ var edits = []edit{
 	},
 	{
 		name: "borrowing limit of TPUs", blueprint: "tpu-training", tags: []string{"perTeam"},
-		file: "tpu-training/per-team.cue", old: `slices: {accelerators: _half, borrow: "all"}`,
-		new: `slices: {accelerators: _half, borrow: 16}`,
+		file: "tpu-training/per-team.cue", old: `{borrow: "all"}`, new: `{borrow: 16}`,
 		summary: []string{
 			"quota | both teams: borrowing limit of slices in train: all that is idle -> 16 TPU chips",
 		},
@@ -850,8 +849,8 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "slices as jobs need them", blueprint: "tpu-training", old: "if !_autoscaled {slices: _slices}",
-		new: "if !_autoscaled {maxSlices: _slices}",
+		name: "slices as jobs need them", blueprint: "tpu-training", old: "{slices: _slices}",
+		new: "{maxSlices: _slices}",
 		summary: []string{
 			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0-2 TPU slices, 0-8 nodes ` +
 				`(32 TPU chips) (all queues guarantee 32 of the 32 TPU chips)`,

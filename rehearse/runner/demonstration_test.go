@@ -14,11 +14,17 @@ import (
 // compilePlan returns the plan of a blueprint.
 func compilePlan(t testing.TB, paths ...string) *ir.Platform {
 	t.Helper()
+	return compileForm(t, nil, paths...)
+}
+
+// compileForm returns the plan of a blueprint with tags.
+func compileForm(t testing.TB, tags []string, paths ...string) *ir.Platform {
+	t.Helper()
 	dir, err := filepath.Abs("../../blueprints")
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: paths})
+	result, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: paths, Tags: tags})
 	if err != nil || result.Plan == nil {
 		t.Fatal(err, result.Findings.Sorted())
 	}
@@ -46,14 +52,19 @@ func TestDemonstrations(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		paths []string
+		tags  []string
 	}{
-		{"batch-platform", []string{"batch-platform"}},
-		{"batch-platform-argocd", []string{"batch-platform", "batch-platform-argocd"}},
-		{"batch-platform-dws", []string{"batch-platform", "batch-platform-dws"}},
-		{"tpu-training", []string{"tpu-training"}},
+		{"batch-platform", []string{"batch-platform"}, nil},
+		{"batch-platform-argocd", []string{"batch-platform", "batch-platform-argocd"}, nil},
+		{"batch-platform-dws", []string{"batch-platform", "batch-platform-dws"}, nil},
+		{"tpu-training", []string{"tpu-training"}, nil},
+		{"tpu-training with one slice", []string{"tpu-training"}, []string{"slices=1"}},
+		{"tpu-training with three slices", []string{"tpu-training"}, []string{"slices=3"}},
+		{"tpu-training with eight slices", []string{"tpu-training"}, []string{"slices=8"}},
+		{"tpu-training with slices that scale", []string{"tpu-training"}, []string{"slices=3", "autoscaled=true"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			plan := compilePlan(t, test.paths...)
+			plan := compileForm(t, test.tags, test.paths...)
 			s := demonstration(t, plan)
 			for _, s.ReversedTies = range []bool{false, true} {
 				for _, d := range rehearsal.Differences(plan, s, play(t, s)) {
