@@ -674,9 +674,16 @@ type Monitoring struct {
 	NotificationChannels []string          `json:"notificationChannels"`
 	Grafana              bool              `json:"grafana"`
 	GrafanaNamespace     string            `json:"grafanaNamespace"`
+	Boards               map[string]Board  `json:"boards"`
 	OpenToMembers        bool              `json:"openToMembers"`
 	TensorBoard          *TensorBoard      `json:"tensorBoard"`
 	Accept               map[string]string `json:"accept"`
+}
+
+// Board mirrors #Board.
+type Board struct {
+	Title    *string  `json:"title"`
+	Sections []string `json:"sections"`
 }
 
 // TensorBoard mirrors #Monitoring.tensorBoard.

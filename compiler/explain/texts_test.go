@@ -125,7 +125,7 @@ func ownTexts() map[string][]string {
 		"labels of a namespace":                            {"E0255"},
 		"what the folder of a GitOps tool names":           {"E0722"},
 		"the language of the blueprint": {
-			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0604", "N0109", "W0203", "W0212", "W0242",
+			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0604", "E1102", "N0109", "W0203", "W0212", "W0242",
 		},
 		"the names and accounts that batchwright makes": {"E0207", "E0220", "E0224"},
 		"the policies that batchwright writes":          {"E0803", "E0811"},

@@ -10,11 +10,54 @@ type Monitoring struct {
 	NotificationChannels []string // full resource names
 	Grafana              bool
 	GrafanaNamespace     string
+	// Boards are the dashboards for administrators, sorted by name.
+	Boards []Board
 	// TensorBoard is the region of the Vertex AI TensorBoard, "" if there is none.
 	TensorBoard string
 	// MemberRoles are the project roles with which the members of the teams'
 	// groups open the dashboards and the TensorBoard, sorted.
 	MemberRoles []string
+}
+
+// Board is a dashboard for administrators.
+type Board struct {
+	Name     string
+	Title    string
+	Sections []string
+}
+
+// TeamBoard is the name of the dashboard for one team.
+const TeamBoard = "team"
+
+// BoardTitle returns the title of a platform's dashboard to which the blueprint gives none.
+func BoardTitle(platform, name string) string {
+	if name == DefaultBoard {
+		name = "platform"
+	}
+	return platform + ": " + name
+}
+
+// DefaultBoards returns the dashboards for administrators if the blueprint lists none: one
+// with all sections.
+func DefaultBoards(platform string, s Scheduler) []Board {
+	return []Board{{DefaultBoard, BoardTitle(platform, DefaultBoard), s.Facts().Sections}}
+}
+
+// DefaultBoard is the name of the only dashboard for administrators, unless the blueprint
+// lists others.
+const DefaultBoard = "admin"
+
+// HasSection reports whether a section of dashboards has something to show on the platform.
+func (p *Platform) HasSection(name string) bool {
+	switch chips := p.AnyCapacity(Capacity.HasAccelerators); name {
+	case "accelerators":
+		return chips
+	case "capacity":
+		return chips || p.AnyCapacity(Capacity.OnlyReserved) || p.AnyCapacity(Capacity.HasReservationMetrics)
+	case "cohorts":
+		return len(p.Cohorts) > 0
+	}
+	return slices.Contains(p.Scheduler.Facts().Sections, name)
 }
 
 // Delivery says how the platform is built.

@@ -77,6 +77,9 @@ type SchedulerFacts struct {
 	// lacks are ignored when a workload is admitted to it.
 	MatchesAllLabels bool
 
+	// Sections are the sections of the administrators' dashboards, in their order.
+	Sections []string
+
 	// PreemptsByPriority reports whether every job can evict the preemptible jobs
 	// with a lower PriorityClass in its queue. Otherwise the tier decides.
 	PreemptsByPriority bool
@@ -116,6 +119,9 @@ func kueueFacts() SchedulerFacts {
 		QuotaPerCapacity: true,
 		CountsCPU:        true,
 		CountsJobs:       true,
+		Sections: []string{
+			"overview", "quota", "queues", "evictions", "nodes", "capacity", "accelerators", "costs", "controller",
+		},
 	}
 }
 
@@ -129,6 +135,9 @@ func kaiFacts() SchedulerFacts {
 		PacksPods:          true,
 		MatchesAllLabels:   true,
 		PreemptsByPriority: true,
+		Sections: []string{
+			"overview", "cohorts", "teams", "evictions", "nodes", "capacity", "accelerators", "costs", "controller",
+		},
 		// Source: KAI Scheduler's documentation, "Workload priority".
 		DefaultClass: "train",
 		Classes:      []BuiltInClass{{"train", 50}, {"build-preemptible", 75}, {"build", 100}, {"inference", 125}},

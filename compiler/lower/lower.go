@@ -81,6 +81,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 			NotificationChannels: sortedUnique(b.Monitoring.NotificationChannels),
 			Grafana:              b.Monitoring.Grafana,
 			GrafanaNamespace:     b.Monitoring.GrafanaNamespace,
+			Boards:               lowerBoards(b),
 			TensorBoard:          tensorBoard,
 		},
 		Delivery: ir.Delivery{

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/promql"
@@ -50,8 +51,13 @@ func drawBoards(args []string) error {
 	}
 	boards := map[string][]byte{}
 	cluster := ""
-	for _, board := range []string{"admin", "team"} {
-		content, err := os.ReadFile(filepath.Join(args[0], "dashboards/grafana", board+".json"))
+	files, err := filepath.Glob(filepath.Join(args[0], "dashboards/grafana/*.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		board := strings.TrimSuffix(filepath.Base(file), ".json")
+		content, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}

@@ -239,7 +239,7 @@ var harmless = []struct {
 		mutant{
 			name: "another place", folder: "batch-platform", by: "check", says: "kueue_cohort_quota",
 			edits: []edit{
-				{"dashboards/cloud-monitoring/admin.json", "kueue_cluster_queue_nominal_quota", "kueue_quota"},
+				{"dashboards/cloud-monitoring/kueue.json", "kueue_cluster_queue_nominal_quota", "kueue_quota"},
 			},
 		}, (*bench).change, errElse, nil,
 	},

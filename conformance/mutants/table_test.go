@@ -13,10 +13,10 @@ var mutants = []mutant{
 	// Dashboards, alerts and builds, checked against the libraries of their readers.
 	{
 		name: "PromQL", folder: "batch-platform", by: "dashboards",
-		says: "dashboards/grafana/admin.json",
+		says: "dashboards/grafana/kueue.json",
 		edits: []edit{
 			{
-				"dashboards/grafana/admin.json",
+				"dashboards/grafana/kueue.json",
 				`sum\(kueue_pending_workloads\{([^}]*)\}\) or`,
 				"sum(kueue_pending_workloads{$1} or",
 			},
@@ -320,7 +320,7 @@ var mutants = []mutant{
 		says: "a second apply would do map[google_monitoring_dashboard.main",
 		edits: []edit{
 			{
-				"dashboards/cloud-monitoring/admin.json",
+				"dashboards/cloud-monitoring/kueue.json",
 				`"collapsibleGroup": \{\}`,
 				`"collapsibleGroup": {"collapsed": false}`,
 			},
@@ -582,7 +582,7 @@ var mutants = []mutant{
 var mistakes = []mutant{
 	{
 		name: "metric's name", folder: "batch-platform", by: "dashboards",
-		says: "dashboards/cloud-monitoring/admin.json",
+		says: "dashboards/cloud-monitoring/kueue.json",
 		edits: []edit{
 			{
 				"emit/monitoring/panels.go",

@@ -228,6 +228,7 @@ cluster: {`,
 notificationChannels: ["projects/my-project/notificationChannels/4711"]
 grafana:       false
 openToMembers: false
+boards: jobs: {title: "Jobs", sections: ["overview", "queues"]}
 }
 delivery: region: "us-east1"
 images: {mirror: "us-docker.pkg.dev/my-project/mirror", manifests: "gs://my-mirror/manifests"}

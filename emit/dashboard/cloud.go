@@ -246,10 +246,10 @@ func cloudNotes(sections []monitoring.Section) []string {
 }
 
 // boardsNote returns a note with a link to the project's list of dashboards. A link
-// to the other board itself cannot be known: the API chooses its identifier.
+// to another board itself cannot be known: the API chooses its identifier.
 func boardsNote(project string) string {
-	return "- **The other board**: the [list of dashboards](" +
-		words.ConsolePage("monitoring/dashboards", project) + ") has the board of the platform and the board of a team."
+	return "- **Other boards**: the [list of dashboards](" +
+		words.ConsolePage("monitoring/dashboards", project) + ") has the boards of the platform and the board of a team."
 }
 
 func tileAt(at box, w widget) tile {

@@ -40,6 +40,7 @@ func smallPlan() *ir.Platform {
 		Monitoring: ir.Monitoring{
 			Grafana:          true,
 			GrafanaNamespace: "monitoring",
+			Boards:           ir.DefaultBoards("gke-batch", ir.Kueue),
 		},
 	}
 }
@@ -50,7 +51,7 @@ func barePlan() *ir.Platform {
 		Name:       "plain",
 		Scheduler:  ir.Kueue,
 		Capacities: []ir.Capacity{{Name: "c3", Option: ir.OnDemand}},
-		Monitoring: ir.Monitoring{GrafanaNamespace: "monitoring"},
+		Monitoring: ir.Monitoring{GrafanaNamespace: "monitoring", Boards: ir.DefaultBoards("plain", ir.Kueue)},
 	}
 }
 
@@ -58,6 +59,7 @@ func barePlan() *ir.Platform {
 func kaiPlan() *ir.Platform {
 	p := smallPlan()
 	p.Scheduler = ir.KAI
+	p.Monitoring.Boards = ir.DefaultBoards(p.Name, ir.KAI)
 	p.Teams[0].Queues, p.Teams[1].Queues = nil, []ir.Queue{{LocalQueue: "team-b"}}
 	return p
 }

@@ -60,7 +60,8 @@ func newPlatform(n int) *ir.Platform {
 		Scheduler: ir.Kueue,
 		Name:      "gke-batch", Project: "my-project", Region: "us-central1", Zones: []string{"us-central1-a",
 			"us-central1-c"},
-		Versions: ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0"},
+		Versions:   ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0"},
+		Monitoring: ir.Monitoring{Boards: ir.DefaultBoards("gke-batch", ir.Kueue)},
 		Cluster: ir.Cluster{
 			Name: "gke-batch", Location: "us-central1", DNSEndpoint: true,
 			SecurityGroup: "gke-security-groups@example.com",

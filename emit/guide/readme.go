@@ -5,7 +5,6 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/graph"
-	"github.com/batchwright/batchwright/emit/monitoring"
 	"github.com/batchwright/batchwright/emit/page"
 )
 
@@ -148,15 +147,24 @@ func (v view) Submitters(t ir.Team) []string {
 type dashboard struct {
 	Title, File string
 	OfTeam      bool
+	Sections    []string // that it shows, nil for all
 }
 
 // Dashboards returns the dashboards.
 func (v view) Dashboards() (out []dashboard) {
-	for _, b := range monitoring.EmptyBoards(v.Platform) {
-		file := v.CloudDashboards() + "/" + b.File + ".json"
-		out = append(out, dashboard{b.Title, file, b.File == monitoring.TeamBoard})
+	for _, b := range v.Monitoring.Boards {
+		shows := dashboard{Title: b.Title, File: v.boardFile(b.Name)}
+		if b.Name != ir.DefaultBoard || len(v.Monitoring.Boards) > 1 {
+			shows.Sections = b.Sections
+		}
+		out = append(out, shows)
 	}
-	return out
+	team := dashboard{Title: ir.BoardTitle(v.Name, ir.TeamBoard), File: v.boardFile(ir.TeamBoard), OfTeam: true}
+	return append(out, team)
+}
+
+func (v view) boardFile(name string) string {
+	return v.CloudDashboards() + "/" + name + ".json"
 }
 
 // picture is the drawing of cohorts, queues and capacities. Its boxes are queues, unless

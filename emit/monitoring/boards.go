@@ -20,11 +20,9 @@ type Board struct {
 	Sections    []Section
 }
 
-// TeamBoard is the file name of the dashboard for one team.
-const TeamBoard = "team"
-
 // Section is a titled group of panels.
 type Section struct {
+	Name   string // in the blueprint, "" for a section of a team's board
 	Title  string
 	Folded bool // the board opens with the section's title alone
 	Panels []Panel
@@ -131,24 +129,48 @@ var (
 	waiting = Unit{Grafana: "dthms", UCUM: "s"}
 )
 
-// Boards returns the dashboards of a platform: one for the administrator, and one for
-// a team, which the reader chooses.
+// Boards returns the dashboards of a platform: those for administrators, and one for a
+// team, which the reader chooses.
 func Boards(p *ir.Platform) []Board {
 	s := schedulerOf(p)
 	description := "Quota, queues and accelerators of platform " + p.Name + ". The data source must be a Prometheus " +
 		"that scrapes " + words.And(kinds.WithControllers(p.Scheduler.Facts().Name)) + ". Panels on nodes, pods and " +
 		"reservations need Google Managed Prometheus."
 	boards := EmptyBoards(p)
-	admin, team := &boards[0], &boards[1]
-	admin.Description, admin.Variables, admin.Sections = description, s.adminVariables(p), adminSections(p)
-	team.Description, team.Sections = description, teamSections(p)
-	team.Variables = append(s.adminVariables(p), s.teamVariables(p)...)
+	sections := adminSections(p)
+	for i := range boards {
+		b := &boards[i]
+		b.Description, b.Variables = description, s.adminVariables(p)
+		if b.File == ir.TeamBoard {
+			b.Variables, b.Sections = append(b.Variables, s.teamVariables(p)...), teamSections(p)
+			continue
+		}
+		b.Sections = sectionsNamed(sections, p.Monitoring.Boards[i].Sections)
+	}
 	return boards
 }
 
 // EmptyBoards returns the boards with nothing but their files and titles.
 func EmptyBoards(p *ir.Platform) []Board {
-	return []Board{{File: "admin", Title: p.Name + ": platform"}, {File: TeamBoard, Title: p.Name + ": team"}}
+	var boards []Board
+	for _, b := range p.Monitoring.Boards {
+		boards = append(boards, Board{File: b.Name, Title: b.Title})
+	}
+	return append(boards, Board{File: ir.TeamBoard, Title: ir.BoardTitle(p.Name, ir.TeamBoard)})
+}
+
+// sectionsNamed returns the sections of a board in its order. The first one is open.
+func sectionsNamed(all []Section, names []string) []Section {
+	var out []Section
+	for _, name := range names {
+		for _, s := range all {
+			if s.Name == name {
+				s.Folded = s.Folded && out != nil
+				out = append(out, s)
+			}
+		}
+	}
+	return out
 }
 
 // onKueue reports whether the panel shows Kueue's own metrics.

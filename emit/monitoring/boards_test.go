@@ -14,9 +14,10 @@ import (
 // testPlan is a small platform that has something of everything.
 func testPlan() *ir.Platform {
 	return &ir.Platform{
-		Name:      "gke-batch",
-		Cluster:   ir.Cluster{Name: "gke-batch"},
-		Scheduler: ir.Kueue,
+		Name:       "gke-batch",
+		Cluster:    ir.Cluster{Name: "gke-batch"},
+		Scheduler:  ir.Kueue,
+		Monitoring: ir.Monitoring{Boards: ir.DefaultBoards("gke-batch", ir.Kueue)},
 		Capacities: []ir.Capacity{
 			{
 				Name: "l4-reserved", Option: ir.Reservation, Machine: ir.Machine{Family: "g2", Resource: ir.GPU},
@@ -41,6 +42,7 @@ func barePlan() *ir.Platform {
 	return &ir.Platform{
 		Name: "plain", Cluster: ir.Cluster{Name: "plain"}, Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{{Name: "c3", Option: ir.OnDemand}},
+		Monitoring: ir.Monitoring{Boards: ir.DefaultBoards("plain", ir.Kueue)},
 	}
 }
 
@@ -48,6 +50,7 @@ func barePlan() *ir.Platform {
 func kaiPlan() *ir.Platform {
 	p := testPlan()
 	p.Scheduler = ir.KAI
+	p.Monitoring.Boards = ir.DefaultBoards(p.Name, ir.KAI)
 	p.Teams[0].Queues, p.Teams[1].Queues = nil, []ir.Queue{{LocalQueue: "team-b"}}
 	return p
 }
@@ -73,6 +76,55 @@ func TestKAIQueues(t *testing.T) {
 	p.Cohorts = nil
 	if slices.ContainsFunc(adminSections(p), func(s Section) bool { return s.Title == "Cohorts" }) {
 		t.Error("cohorts are shown where there are none")
+	}
+}
+
+// TestSections checks that a platform has the sections that the plan promises: those of its
+// scheduler, in their order, and only those that have something to show.
+func TestSections(t *testing.T) {
+	for name, p := range map[string]*ir.Platform{
+		"everything": testPlan(), "no accelerators": barePlan(), "KAI Scheduler": kaiPlan(),
+	} {
+		var got, want []string
+		for _, s := range adminSections(p) {
+			got = append(got, s.Name)
+		}
+		for _, section := range p.Scheduler.Facts().Sections {
+			if p.HasSection(section) {
+				want = append(want, section)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: sections (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestOwnBoards checks the boards that a blueprint lists: their order of sections, and that
+// their first section is open.
+func TestOwnBoards(t *testing.T) {
+	p := testPlan()
+	p.Monitoring.Boards = []ir.Board{
+		{Name: "chips", Title: "Chips", Sections: []string{"accelerators", "capacity"}},
+		{Name: "jobs", Title: "Jobs", Sections: []string{"queues", "overview"}},
+	}
+	var got []string
+	for _, b := range Boards(p) {
+		for _, s := range b.Sections {
+			line := b.File + ", " + b.Title + ": " + s.Title
+			if s.Folded {
+				line += ", folded"
+			}
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		"chips, Chips: Accelerators", "chips, Chips: Capacity, folded",
+		"jobs, Jobs: Queues", "jobs, Jobs: Overview",
+		"team, gke-batch: team: My quota", "team, gke-batch: team: My queue", "team, gke-batch: team: My jobs",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sections (-want +got):\n%s", diff)
 	}
 }
 

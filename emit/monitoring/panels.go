@@ -46,7 +46,7 @@ func presentSections(p *ir.Platform, all []Section) []Section {
 	exports := schedulerOf(p).exports
 	var out []Section
 	for _, s := range all {
-		kept := Section{Title: s.Title, Folded: s.Folded}
+		kept := Section{Name: s.Name, Title: s.Title, Folded: s.Folded}
 		for _, panel := range s.Panels {
 			if !panel.skip && exports(panel) {
 				kept.Panels = append(kept.Panels, panel.noteLargest())
@@ -64,7 +64,7 @@ const inadmissibleNote = "Inadmissible: Kueue tried to admit these workloads and
 	"becomes free or a queue changes."
 
 func overviewSection(*ir.Platform) Section {
-	return Section{Title: "Overview", Panels: []Panel{
+	return Section{Name: "overview", Title: "Overview", Panels: []Panel{
 		newPanel("Nominal quota", "Sum over all ClusterQueues.", Number, count,
 			single(`sum(kueue_cluster_queue_nominal_quota{@kueue,@resource})`)),
 		newPanel("Reserved quota", "Quota that workloads hold.", Number, count,
@@ -94,7 +94,7 @@ func quotaSection(p *ir.Platform) Section {
 		each     = `sum by (cohort, cluster_queue, flavor, resource) `
 	)
 	row := []string{"cohort", "cluster_queue", "flavor", "resource"}
-	return Section{Title: "Quota", Panels: []Panel{
+	return Section{Name: "quota", Title: "Quota", Panels: []Panel{
 		newPanel("Reserved quota by ClusterQueue", "", Stack, count,
 			grouped("sum", ``+reserved+``, "cluster_queue").largest()),
 		newPanel("Unused nominal quota by flavor", "Nominal quota that no workload holds.", Stack, count,
@@ -142,7 +142,7 @@ func coversMemory(p *ir.Platform) bool {
 }
 
 func queueSection(p *ir.Platform) Section {
-	return Section{Title: "Queues", Panels: []Panel{
+	return Section{Name: "queues", Title: "Queues", Panels: []Panel{
 		newPanel("Active workloads by ClusterQueue", "", Stack, count,
 			grouped("sum", `kueue_admitted_active_workloads{@kueue}`, "cluster_queue").largest()),
 		newPanel("Pending workloads by ClusterQueue", "", Stack, count,
@@ -172,7 +172,7 @@ func queueSection(p *ir.Platform) Section {
 }
 
 func churnSection(*ir.Platform) Section {
-	return Section{Title: "Evictions and interruptions", Folded: true, Panels: []Panel{
+	return Section{Name: "evictions", Title: "Evictions and interruptions", Folded: true, Panels: []Panel{
 		newPanel("Preemptions per hour", "By the reason of the ClusterQueue that preempts.", Stack, count,
 			grouped("sum", eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h"), "reason")),
 		newPanel("Preemptions per hour by preempting ClusterQueue",
@@ -211,7 +211,7 @@ func capacitySection(p *ir.Platform) Section {
 	flavors := `{@kueue,@resource,flavor=~"` + strings.Join(reserved, "|") + `"}`
 	metrics := p.AnyCapacity(ir.Capacity.HasReservationMetrics)
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
-	return Section{Title: "Capacity", Folded: true, Panels: []Panel{
+	return Section{Name: "capacity", Title: "Capacity", Folded: true, Panels: []Panel{
 		newPanel("Reservations: used and reserved",
 			"All reservations of the project. The data can be 30 minutes old.", Lines, count,
 			Query{Name: "used", By: reservation, expr: reservationUsed},
@@ -254,7 +254,7 @@ func acceleratorSection(p *ir.Platform) Section {
 	)
 	chip, model := []string{"node_name", "accelerator_id", "model"}, []string{"model"}
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
-	return Section{Title: "Accelerators", Folded: true, Panels: []Panel{
+	return Section{Name: "accelerators", Title: "Accelerators", Folded: true, Panels: []Panel{
 		newPanel("Duty cycle by model", "The average of all chips of a model, including idle chips.", Lines, percent,
 			grouped("avg", duty, "model")).when(chipped),
 		newPanel("Duty cycle of all chips", "", Heatmap, percent,
@@ -290,7 +290,7 @@ func acceleratorSection(p *ir.Platform) Section {
 }
 
 func controllerSection(*ir.Platform) Section {
-	return Section{Title: "Controller", Folded: true, Panels: []Panel{
+	return Section{Name: "controller", Title: "Controller", Folded: true, Panels: []Panel{
 		newPanel("Admission attempts per second", "", Lines, perSecond,
 			grouped("sum", `rate(kueue_admission_attempts_total{@kueue}[@window])`, "result")),
 		newPanel("Duration of an admission attempt (p99)", "", Lines, seconds,

@@ -47,7 +47,7 @@ func costSection(p *ir.Platform) Section {
 	}
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	plain := p.AnyCapacity(func(c ir.Capacity) bool { return !c.HasAccelerators() })
-	return Section{Title: "Costs by team", Folded: true, Panels: []Panel{
+	return Section{Name: "costs", Title: "Costs by team", Folded: true, Panels: []Panel{
 		newPanel("Accelerators requested by namespace", "Each team has its own namespace.", Stack, count,
 			grouped("sum", acceleratorRequest+among, "namespace_name").largest()).when(chipped),
 		hours("Accelerator hours by namespace", acceleratorRequest).when(chipped),

@@ -48,7 +48,7 @@ func ofQueues(queues string, s Section) Section {
 }
 
 func kaiOverviewSection(*ir.Platform) Section {
-	return Section{Title: "Overview", Panels: []Panel{
+	return Section{Name: "overview", Title: "Overview", Panels: []Panel{
 		newPanel("Guaranteed GPUs", "Sum over all teams.", Number, count, single(`sum(`+kaiGuaranteed+`)`)),
 		newPanel("Allocated GPUs", "", Number, count, single(`sum(`+kaiAllocated+`)`)),
 		newPanel("Teams above their guarantee",
@@ -71,7 +71,7 @@ func shareQueries() []Query {
 }
 
 func kaiCohortSection(p *ir.Platform) Section {
-	return Section{Title: "Cohorts", Panels: []Panel{
+	return Section{Name: "cohorts", Title: "Cohorts", Panels: []Panel{
 		newPanel("GPUs by cohort",
 			"The fair share is the number of GPUs that a cohort can have now, given the requests of all cohorts.",
 			Lines, count, shareQueries()...).when(len(p.Cohorts) > 0),
@@ -79,7 +79,7 @@ func kaiCohortSection(p *ir.Platform) Section {
 }
 
 func kaiTeamSection(*ir.Platform) Section {
-	return Section{Title: "Teams", Panels: []Panel{
+	return Section{Name: "teams", Title: "Teams", Panels: []Panel{
 		newPanel("Allocated GPUs by team", "", Stack, count,
 			grouped("max", kaiAllocated, "queue_name").largest()),
 		newPanel("GPUs above the guarantee, by team", "", Stack, count,
@@ -90,7 +90,7 @@ func kaiTeamSection(*ir.Platform) Section {
 }
 
 func kaiChurnSection(*ir.Platform) Section {
-	return Section{Title: "Evictions and interruptions", Folded: true, Panels: []Panel{
+	return Section{Name: "evictions", Title: "Evictions and interruptions", Folded: true, Panels: []Panel{
 		newPanel("Evicted pods per hour",
 			"Reclaim returns guaranteed GPUs to their team, preempt makes room for a higher priority, and "+
 				"consolidation moves jobs together.", Stack, count,
@@ -102,7 +102,7 @@ func kaiChurnSection(*ir.Platform) Section {
 }
 
 func kaiControllerSection(*ir.Platform) Section {
-	return Section{Title: "Scheduler", Folded: true, Panels: []Panel{
+	return Section{Name: "controller", Title: "Scheduler", Folded: true, Panels: []Panel{
 		newPanel("Duration of a scheduling cycle", "", Lines, milliseconds,
 			single(`max(kai_e2e_scheduling_latency_milliseconds{@scraped})`).named("cycle")),
 		newPanel("Duration of each action", "", Lines, milliseconds,

@@ -17,7 +17,7 @@ const (
 // nodeSection returns the administrator's section on nodes. GKE has no metric of
 // cordoned nodes.
 func nodeSection() Section {
-	return Section{Title: "Nodes", Folded: true, Panels: []Panel{
+	return Section{Name: "nodes", Title: "Nodes", Folded: true, Panels: []Panel{
 		newPanel("Nodes", "", Number, count, single(`count(`+nodes+`)`)),
 		newPanel("Ready nodes", "", Number, count, single(`sum(`+ready+`)`)),
 		newPanel("Requested CPU", "The share of the nodes' allocatable CPU that containers request.", Gauge, share,

@@ -13,8 +13,11 @@ import (
 
 func monitoringResources(b *body, p *ir.Platform) {
 	dashboard := b.resource("google_monitoring_dashboard", "main")
-	dashboard.setTokens("for_each",
-		hclwrite.TokensForFunctionCall("toset", tupleTokens(stringTokens("admin"), stringTokens("team"))))
+	var boards []hclwrite.Tokens
+	for _, board := range monitoring.EmptyBoards(p) {
+		boards = append(boards, stringTokens(board.File))
+	}
+	dashboard.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", tupleTokens(boards...)))
 	path := constant(`file("${path.module}/../dashboards/cloud-monitoring/${each.key}.json")`)
 	if p.Delivery.InfrastructureManager {
 		path = `file("${path.module}/dashboards/${each.key}.json")`

@@ -34,6 +34,7 @@ func batchPlan() *ir.Platform {
 			ImageStreaming: true, Filestore: true, GCSFuse: true,
 			Maintenance: ir.Maintenance{Days: []string{"SA", "SU"}, Start: "03:00", Hours: 6},
 		},
+		Monitoring: ir.Monitoring{Boards: ir.DefaultBoards("gke-batch", ir.Kueue)},
 		SystemPool: ir.SystemPool{
 			Name: "system", Machine: "e2-standard-4", DiskType: "pd-balanced", DiskSizeGiB: 100, NodesPerZone: 2,
 		},

@@ -49,7 +49,7 @@ var (
 		"USING.md",
 		"cloudbuild/provision.yaml",                 // no dashboards for Grafana
 		"dashboards/alert-rules.yaml",               // jobs that wait for a check
-		"dashboards/cloud-monitoring/admin.json",    // the same, and H100s
+		"dashboards/cloud-monitoring/kueue.json",    // jobs that wait for a check
 		"dashboards/cloud-monitoring/team.json",     // shared queues
 		"demonstrate.sh",                            // more capacities and phases
 		"kubernetes/kustomization.yaml",             // more files
@@ -73,7 +73,8 @@ var (
 		"workloads/team-b/finetune-gemma-7b.yaml",
 	}
 	dwsRemoved = []string{
-		"dashboards/grafana/admin.json", "dashboards/grafana/team.json", "dashboards/kustomization.yaml",
+		"dashboards/grafana/gpus.json", "dashboards/grafana/kueue.json", "dashboards/grafana/team.json",
+		"dashboards/kustomization.yaml",
 		"dashboards/provisioning/dashboards/boards.yaml", "dashboards/provisioning/datasources/metrics.yaml",
 	}
 )

@@ -35,12 +35,13 @@ func TestBlueprints(t *testing.T) {
 			if t.Failed() {
 				return
 			}
-			folder, original := fixture.Path("golden", name), fixture.Original(name)
-			if original == "" {
-				fixture.CompareTree(t, folder, tree)
-				return
+			var originals []fixture.Original
+			for _, original := range fixture.Originals(name) {
+				originals = append(originals, fixture.Original{
+					Folder: fixture.Path("golden", original), Tree: compile.Reference(t, original),
+				})
 			}
-			fixture.CompareVariant(t, folder, tree, fixture.Path("golden", original), compile.Reference(t, original))
+			fixture.CompareVariant(t, fixture.Path("golden", name), tree, originals...)
 		})
 	}
 }

@@ -102,21 +102,21 @@ var referenceMistakes = []struct {
 		name: "a language that is retired",
 		check: checkAbsent(`(?i)monitoring_?query_?language|timeSeriesQueryLanguage|"fetch |\| align `, "dashboards",
 			"terraform"),
-		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: `"prometheusQuery"`,
+		folder: "batch-platform", file: "dashboards/cloud-monitoring/kueue.json", old: `"prometheusQuery"`,
 		new: `"timeSeriesQueryLanguage"`,
 	},
 	{
 		name: "a metric shown twice", check: distinctTiles,
-		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json",
+		folder: "batch-platform", file: "dashboards/cloud-monitoring/kueue.json",
 		old: "sum(kueue_cluster_queue_nominal_quota{", new: "sum(kueue_cluster_queue_resource_reservation{",
 	},
 	{
 		name: "numbers doubled by the follower", check: leadersOnly,
-		folder: "batch-platform", file: "dashboards/grafana/admin.json", old: `replica_role!=\"follower\",`, new: "",
+		folder: "batch-platform", file: "dashboards/grafana/kueue.json", old: `replica_role!=\"follower\",`, new: "",
 	},
 	{
 		name: "a gauge off by 100", check: checkPercentages,
-		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: "100 * sum by (model",
+		folder: "batch-platform", file: "dashboards/cloud-monitoring/gpus.json", old: "100 * sum by (model",
 		new: "sum by (model",
 	},
 	{

@@ -1193,6 +1193,28 @@ var edits = []edit{
 		},
 	},
 	{
+		name: "title of a dashboard", blueprint: "batch-platform", file: "batch-platform/dashboards.cue",
+		old: `"Kueue Dashboard"`, new: `"Queues"`,
+		summary: []string{`cluster | dashboard "kueue": title: Kueue Dashboard -> Queues`},
+	},
+	{
+		name: "sections of a dashboard", blueprint: "batch-platform", file: "batch-platform/dashboards.cue",
+		old: `"evictions", "nodes"`, new: `"nodes", "evictions"`,
+		summary: []string{
+			`cluster | dashboard "kueue": order of the sections: overview, quota, queues, evictions, nodes, controller ` +
+				`-> overview, quota, queues, nodes, evictions, controller`,
+		},
+	},
+	{
+		name: "one dashboard", blueprint: "batch-platform", file: "batch-platform/dashboards.cue",
+		old: "monitoring: boards: {", new: "monitoring: boards: {}\n_boards: {",
+		summary: []string{
+			`cluster | dashboard "admin" added: gke-batch: platform`,
+			`cluster | dashboard "gpus" removed from configuration: NVIDIA GPU Monitoring Overview (GCE & GKE)`,
+			`cluster | dashboard "kueue" removed from configuration: Kueue Dashboard`,
+		},
+	},
+	{
 		name: "TensorBoard", blueprint: "batch-platform", old: "cohorts: {\n",
 		new: "monitoring: tensorBoard: {}\ncohorts: {\n",
 		summary: []string{

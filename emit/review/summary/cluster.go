@@ -409,6 +409,13 @@ func (s *sheet) addMonitoring() {
 	watch.all("notification channels", m.NotificationChannels)
 	watch.is("Grafana dashboards", onOff(m.Grafana))
 	watch.is("namespace of the Grafana dashboards", m.GrafanaNamespace)
+	for _, b := range m.Boards {
+		board := s.newSubject(TopicCluster, kindBoard, b.Name)
+		board.exists(b.Title)
+		board.follows("title", b.Title, platformName)
+		board.all("sections", b.Sections)
+		board.has("order of the sections", fact{form: order, list: b.Sections})
+	}
 	watch.is("Vertex AI TensorBoard", cmp.Or(withPrefix("in ", m.TensorBoard), none))
 	if s.plan.Absent() {
 		return

@@ -20,6 +20,7 @@ const (
 	kindAutoscaling = "node auto-provisioning"
 	kindMonitoring  = "monitoring"
 	kindAlert       = "alert"
+	kindBoard       = "dashboard"
 	kindDelivery    = "delivery"
 	kindAccount     = "service account of " // the name says of what
 	kindCustomRole  = "custom role"
@@ -34,8 +35,8 @@ const (
 
 // kinds lists the kinds in the order of their lines in a topic.
 var kinds = []string{
-	kindPlatform, kindCluster, kindSystemPool, kindRelease, kindNetwork, kindGPUNetwork, kindMonitoring, kindAlert,
-	kindDelivery,
+	kindPlatform, kindCluster, kindSystemPool, kindRelease, kindNetwork, kindGPUNetwork, kindMonitoring, kindBoard,
+	kindAlert, kindDelivery,
 	kindCapacity, kindAutoscaling, kindCohort, kindTeam, kindTier, kindClass, kindWorkload, kindAccount,
 	kindCustomRole, kindCloudQuota,
 }

@@ -1,5 +1,5 @@
 resource "google_monitoring_dashboard" "main" {
-  for_each       = toset(["admin", "team"])
+  for_each       = toset(["gpus", "kueue", "team"])
   dashboard_json = file("${path.module}/../dashboards/cloud-monitoring/${each.key}.json")
 }
 
