@@ -94,3 +94,55 @@ func (p *Platform) Demonstrated() [][]Workload {
 	}
 	return slices.DeleteFunc(out, func(copies []Workload) bool { return len(copies) == 0 })
 }
+
+// Standing returns the workloads that exist after a phase, all copies of all teams: those
+// that this phase or an earlier one submits, and no later one of them deletes. The phase is
+// an index.
+func (p *Platform) Standing(phase int) []Workload {
+	var out []Workload
+	for _, w := range p.Workloads {
+		stands := false
+		for _, at := range p.Demonstration[:phase+1] {
+			stands = at.TakesPart(w.Team) && slices.Contains(at.Submit, w.Template) ||
+				stands && !(at.TakesPart(w.Team) && slices.Contains(at.Delete, w.Template))
+		}
+		if stands {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// TierOf returns the tier whose queue a workload is submitted to, "" if there is none.
+func (p *Platform) TierOf(w Workload) string {
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			if t.Name == w.Team && q.LocalQueue == w.Queue {
+				return q.Tier
+			}
+		}
+	}
+	return ""
+}
+
+// Chips returns the accelerators that each pod of a workload requests.
+func (w Workload) Chips() int {
+	for _, r := range w.Requests {
+		if r.Resource == GPU || r.Resource == TPU {
+			return int(r.Quantity.Value())
+		}
+	}
+	return 0
+}
+
+// ChipsEach returns the accelerators of each pod of some workloads, and reports whether all
+// have the same number.
+func ChipsEach(workloads []Workload) (chips int, same bool) {
+	for i, w := range workloads {
+		if i > 0 && w.Chips() != chips || len(w.Auxiliaries) > 0 {
+			return 0, false
+		}
+		chips = w.Chips()
+	}
+	return chips, true
+}

@@ -64,6 +64,45 @@ func Draw(p *ir.Platform, finest Detail) Drawing {
 	return Drawing{Lines: chart.Lines(), Detail: Counts}
 }
 
+// DrawPhase draws a platform as it is after a phase of the demonstration: a box for the
+// queues of each tier, with their expected jobs, and one for each capacity, with its pods.
+// The drawing has no lines if the platform is too large for Mermaid.
+func DrawPhase(p *ir.Platform, phase ir.Phase) Drawing {
+	g := graphIn(p, Tiers)
+	for i := range g.Nodes {
+		switch n := &g.Nodes[i]; n.Kind {
+		case Queue:
+			n.addJobs(p, phase)
+		case Flavor:
+			for _, c := range phase.Pods {
+				if c.Capacity == n.Name {
+					n.Lines = append(n.Lines, "runs "+words.Count(c.Count, "pod"))
+				}
+			}
+		}
+	}
+	chart := g.chart()
+	if !chart.Fits() {
+		return Drawing{Detail: Counts}
+	}
+	return Drawing{Lines: chart.Lines(), Detail: Tiers}
+}
+
+// addJobs adds the numbers of jobs that a phase expects in the queues of a node.
+func (n *Node) addJobs(p *ir.Platform, phase ir.Phase) {
+	for _, c := range phase.Queues {
+		queues := p.QueuesOf(phase, c.Tier)
+		if !slices.Contains(queues, n.Name) && (len(n.Names) == 0 || !slices.Contains(n.Names, queues[0])) {
+			continue
+		}
+		jobs := strconv.Itoa(c.Admitted) + " admitted, " + strconv.Itoa(c.Pending) + " pending"
+		if len(queues) > 1 {
+			jobs += " in each"
+		}
+		n.Lines = append(n.Lines, jobs)
+	}
+}
+
 // graphIn returns the graph of a platform in a detail.
 func graphIn(p *ir.Platform, d Detail) *Graph {
 	b := newBuilder(p)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/graph"
+	"github.com/batchwright/batchwright/emit/monitoring"
 	"github.com/batchwright/batchwright/emit/page"
 )
 
@@ -23,6 +25,17 @@ func (v view) Phases() (out []phase) {
 		out = append(out, phase{v, p, i + 1})
 	}
 	return out
+}
+
+// Figures returns the numbers that the dashboards show after the phase.
+func (p phase) Figures() []monitoring.Figure { return monitoring.Figures(p.Platform, p.Number-1) }
+
+// Drawing draws the platform after the phase, if the phase expects numbers.
+func (p phase) Drawing() []page.Command {
+	if p.Queues == nil && p.Pods == nil {
+		return nil
+	}
+	return drawnLines(graph.DrawPhase(p.Platform, p.Phase))
 }
 
 // Waiting returns the number of pods that wait for nodes after the phase.

@@ -179,10 +179,16 @@ func (v view) Picture() picture {
 	drawing := graph.Draw(v.Platform, graph.Alike)
 	out := picture{Counts: drawing.Detail == graph.Counts, Tiers: drawing.Detail == graph.Tiers,
 		Cohorts: drawing.Detail == graph.Cohorts}
-	for _, line := range drawing.Lines {
-		out.Lines = append(out.Lines, page.Command(line))
-	}
+	out.Lines = drawnLines(drawing)
 	return out
+}
+
+// drawnLines returns the lines of a drawing for a page.
+func drawnLines(d graph.Drawing) (lines []page.Command) {
+	for _, line := range d.Lines {
+		lines = append(lines, page.Command(line))
+	}
+	return lines
 }
 
 // InAllZones reports whether a capacity is in all zones of the platform.
