@@ -498,6 +498,7 @@ type Workload struct {
 	MaxRunSeconds *int                 `json:"maxRunSeconds"`
 	Retries       int                  `json:"retries"`
 	Shows         *string              `json:"shows"`
+	UsuallyRuns   *string              `json:"usuallyRuns"`
 	KeepSeconds   *int                 `json:"keepSeconds"`
 	Accept        map[string]string    `json:"accept"`
 }
@@ -547,11 +548,13 @@ type Phase struct {
 
 // Expectation mirrors #Expectation.
 type Expectation struct {
-	Queues  map[string]QueueCounts `json:"queues"`
-	Evicted map[string]int         `json:"evicted"`
-	Pods    map[string]int         `json:"pods"` // nil if the blueprint sets none
-	Pending *int                   `json:"pending"`
-	Nodes   [][]string             `json:"nodes"`
+	Queues    map[string]QueueCounts    `json:"queues"`
+	Evicted   map[string]int            `json:"evicted"`
+	Moved     map[string]map[string]int `json:"moved"`
+	Completed []string                  `json:"completed"`
+	Pods      map[string]int            `json:"pods"` // nil if the blueprint sets none
+	Pending   *int                      `json:"pending"`
+	Nodes     [][]string                `json:"nodes"`
 }
 
 // QueueCounts mirrors #QueueCounts.

@@ -2,7 +2,7 @@
 
 The first process downloads MNIST and sends it to the others. If the download fails,
 all train on synthetic data of the same size, and the log says so. A training takes
-about half an hour, runs with or without GPUs, and handles eviction. Run it under
+at least 25 minutes, runs with or without GPUs, and handles eviction. Run it under
 torchrun, which sets RANK, LOCAL_RANK, WORLD_SIZE and the address of the rendezvous.
 
 If CHECKPOINT_DIR is a folder that outlives the pod, an evicted training resumes
@@ -141,7 +141,7 @@ def train(args, device, path):
 
 def main():
     parser = argparse.ArgumentParser(description="Trains a small network on MNIST.")
-    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--steps", type=int, default=300, help="steps in an epoch")
     parser.add_argument("--step-seconds", type=float, default=0.1, help="minimum seconds per step")
     parser.add_argument("--batch-size", type=int, default=256, help="samples per step in each process")

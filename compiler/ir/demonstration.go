@@ -20,6 +20,10 @@ type Phase struct {
 
 	Queues  []QueueCount // by tier
 	Evicted []JobCount   // by template
+	Moved   []MovedCount // by template and capacity
+	// Completed lists the templates all of whose jobs have succeeded, in the order in which
+	// their last jobs end.
+	Completed []string
 	// Pods are the numbers of running pods by capacity. They list the capacities on which
 	// some phase expects pods, or on which its workloads can run; if there are none, all
 	// capacities. It is nil if any number is expected.
@@ -46,6 +50,13 @@ type QueueCount struct {
 type JobCount struct {
 	Template string
 	Count    int
+}
+
+// MovedCount is a number of jobs of a workload that were evicted for other jobs and have
+// quota on a capacity now, for each team that has submitted the workload.
+type MovedCount struct {
+	Template, Capacity string
+	Count              int
 }
 
 // TakesPart reports whether a team deletes and submits in the phase, and whether the

@@ -77,6 +77,9 @@ type Workload struct {
 	MaxRunSeconds int
 	// GraceSeconds is the time that a pod may take to stop; 0 means the default.
 	GraceSeconds int
+	// UsualSeconds is the time from the start of a copy's pods to their end, 0 if the
+	// blueprint does not say it.
+	UsualSeconds int
 	// KeepSeconds is the time after which Kubernetes deletes a copy that has ended.
 	// 0 means never.
 	KeepSeconds int

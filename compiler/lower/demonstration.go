@@ -24,6 +24,7 @@ func lowerDemonstration(b *schema.Blueprint, p *ir.Platform) []ir.Phase {
 			Name: in.Phase, Shows: valueOr(in.Shows, ""), Uncordon: sortedUnique(in.Uncordon),
 			Delete: known(in.Delete), Submit: known(in.Submit), OneByOne: in.OneByOne,
 			Teams: sortedUnique(in.Teams), Pending: in.Expect.Pending, WaitSeconds: in.WaitSeconds,
+			Completed: known(in.Expect.Completed),
 		}
 		for tier, counts := range byName(in.Expect.Queues) {
 			phase.Queues = append(phase.Queues,
@@ -40,6 +41,13 @@ func lowerDemonstration(b *schema.Blueprint, p *ir.Platform) []ir.Phase {
 		for name, count := range byName(in.Expect.Evicted) {
 			if submitted[name] {
 				phase.Evicted = append(phase.Evicted, ir.JobCount{Template: name, Count: count})
+			}
+		}
+		for name, capacities := range byName(in.Expect.Moved) {
+			for capacity, count := range byName(capacities) {
+				if submitted[name] {
+					phase.Moved = append(phase.Moved, ir.MovedCount{Template: name, Capacity: capacity, Count: count})
+				}
 			}
 		}
 		for _, names := range in.Expect.Nodes {

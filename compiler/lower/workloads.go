@@ -128,6 +128,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		Shows:         valueOr(in.Shows, ""),
 		HostNetwork:   in.HostNetwork,
 		MaxRunSeconds: valueOr(in.MaxRunSeconds, 0),
+		UsualSeconds:  int(schema.Seconds(valueOr(in.UsuallyRuns, ""))),
 		KeepSeconds:   valueOr(in.KeepSeconds, 0),
 	}
 	if len(q.Classes) > 0 {

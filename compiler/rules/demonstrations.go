@@ -19,6 +19,7 @@ func demonstrationRules() []Rule {
 	return []Rule{
 		rule("E0870", "name of a phase is already used or reserved", phaseNames),
 		rule("E0871", "step of a phase is impossible", phaseSteps, whole, resolved),
+		rule("E0820", "phase expects what its workload cannot do", impossibleExpectations, whole, resolved),
 		rule("W0872", "expectation that the demonstration cannot meet", phaseExpectations, whole, resolved),
 		rule("E0873", "expectation that the scheduler does not show", shownExpectations),
 	}
@@ -172,12 +173,20 @@ func phaseExpectations(r *report) {
 		r.checkQueueCounts(s, r.Plan.Demonstration[i], field)
 		r.checkPodCounts(s, phase, field)
 		for _, name := range sortedKeys(phase.Expect.Evicted) {
-			copies := s.copiesOf(name, phase)
-			if n := phase.Expect.Evicted[name]; n > copies {
-				r.addKey(field.at("evicted", name),
-					say("%d jobs of workload %q cannot be evicted: a team has %d", n, name, copies),
-					help("lower the number, or submit the workload"))
+			r.checkEvictions(s, phase, field.at("evicted", name), phase.Expect.Evicted[name])
+		}
+		for j, name := range phase.Expect.Completed {
+			if s.copiesOf(name, phase) == 0 {
+				r.add(field.at("completed", diag.Index(j)), say("there are no jobs of workload %q", name),
+					help("submit the workload in this phase or an earlier phase, or remove the name"))
 			}
+		}
+		for _, name := range sortedKeys(phase.Expect.Moved) {
+			sum := 0
+			for _, n := range phase.Expect.Moved[name] {
+				sum += n
+			}
+			r.checkEvictions(s, phase, field.at("moved", name), sum)
 		}
 		used, named := map[string]int{}, 0
 		for j, node := range phase.Expect.Nodes {
@@ -202,6 +211,16 @@ func phaseExpectations(r *report) {
 			r.addKey(field.at("nodes"), say("nodes has %s, and pods expects %d", words.Count(named, "running pod"),
 				running), help("write each running pod once in nodes, and once in the numbers of pods"))
 		}
+	}
+}
+
+// checkEvictions compares an expected number of evicted jobs of a workload, which is the last
+// element of the path, with the jobs that a team has.
+func (r *report) checkEvictions(s *staging, phase schema.Phase, path fieldPath, expected int) {
+	name := path[len(path)-1]
+	if copies := s.copiesOf(name, phase); expected > copies {
+		r.addKey(path, say("%d jobs of workload %q cannot be evicted: a team has %d", expected, name, copies),
+			help("lower the number, or submit the workload"))
 	}
 }
 
@@ -271,6 +290,48 @@ func (s *staging) copiesOf(name string, phase schema.Phase) int {
 	return 0
 }
 
+// impossibleExpectations reports expectations that no jobs of the workload can meet, whatever
+// the phases submit.
+func impossibleExpectations(r *report) {
+	for field, phase := range every[schema.Phase](r, "demonstration.[]") {
+		for i, name := range phase.Expect.Completed {
+			r.checkCompletion(field.at("expect", "completed", diag.Index(i)), phase, name)
+		}
+		for _, name := range sortedKeys(phase.Expect.Moved) {
+			var possible []string
+			for _, w := range r.Plan.Workloads {
+				if w.Template == name {
+					possible = append(possible, w.Capacities...)
+				}
+			}
+			slices.Sort(possible)
+			possible = slices.Compact(possible)
+			for _, capacity := range sortedKeys(phase.Expect.Moved[name]) {
+				if !slices.Contains(possible, capacity) {
+					r.addKey(field.at("expect", "moved", name, capacity),
+						say("jobs of workload %q cannot move to %q", name, capacity),
+						choices(possible), help("expect the jobs on a capacity that the workload can use"))
+				}
+			}
+		}
+	}
+}
+
+// checkCompletion compares the time that the copies of a workload run with the time that a
+// phase waits for their end.
+func (r *report) checkCompletion(path fieldPath, phase schema.Phase, name string) {
+	usual := r.Blueprint.Workloads[name].UsuallyRuns
+	switch {
+	case usual == nil:
+		r.add(path, say("it is not known how long the jobs of workload %q run", name),
+			help("add usuallyRuns to the workload, such as usuallyRuns: \"30m\""), see(at("workloads", name), "the workload"))
+	case schema.Seconds(*usual) >= int64(phase.WaitSeconds):
+		r.add(path, say("jobs of workload %q run for %s, but the phase waits for at most %s", name, *usual,
+			words.Duration(phase.WaitSeconds)), help("raise waitSeconds of the phase"),
+			see(at("workloads", name, "usuallyRuns"), "the time that the jobs run"))
+	}
+}
+
 // shownExpectations reports expectations that nobody could compare with the cluster.
 func shownExpectations(r *report) {
 	facts := r.Plan.Scheduler.Facts()
@@ -284,6 +345,9 @@ func shownExpectations(r *report) {
 		if len(phase.Expect.Evicted) > 0 && !facts.CountsJobs {
 			report("evicted", "does not show how often a job was evicted", "use nodes: a job that was moved shares "+
 				"another node")
+		}
+		if len(phase.Expect.Moved) > 0 && !facts.CountsJobs {
+			report("moved", "does not show how often a job was evicted", "use pods or nodes")
 		}
 		if phase.Expect.Nodes != nil && !facts.PacksPods {
 			report("nodes", "does not decide which pods share a node", "use pods")

@@ -38,6 +38,7 @@ func nameFields() []nameField {
 		{"hardware", "capacity.*.hardware"},
 		{"capacity", `tiers.*.capacity.[] workloads.*.auxiliary.*.capacity
 			demonstration.[].uncordon.[] demonstration.[].cordon.* demonstration.[].expect.pods.*
+			demonstration.[].expect.moved.*.*
 			rehearsals.*.nodes.* rehearsals.*.expect.[].capacity`},
 		{"tiers", `teams.*.quota.* teams.*.queues.* workloads.*.tier demonstration.[].expect.queues.*
 			rehearsals.*.arrivals.[].job.tier rehearsals.*.arrivals.[].trace.tier rehearsals.*.arrivals.[].trace.tiers.*
@@ -47,6 +48,7 @@ func nameFields() []nameField {
 			rehearsals.*.arrivals.[].trace.teams.* rehearsals.*.arrivals.[].teams.[] rehearsals.*.holds.[].teams.[]
 			rehearsals.*.expect.[].teams.[]`},
 		{"workloads", `demonstration.[].delete.[] demonstration.[].submit.[] demonstration.[].expect.evicted.*
+			demonstration.[].expect.moved.* demonstration.[].expect.completed.[]
 			demonstration.[].expect.nodes.[].[] rehearsals.*.arrivals.[].workload rehearsals.*.expect.[].workload`},
 	}
 }

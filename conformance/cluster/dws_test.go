@@ -65,6 +65,7 @@ var tunings = []flex{
 func (f *folder) flexStart(jobs ...flex) {
 	f.Helper()
 	// The jobs that the phase before leaves.
+	f.submitAll("compact", "compact-1", "compact-2", "compact-3", "compact-4")
 	f.submitAll("jobset", "jobset-1", "jobset-2", "jobset-3", "jobset-4")
 	type result struct {
 		out string

@@ -324,15 +324,43 @@ func (f *folder) phases() {
 	}
 	f.running(map[string]int{"l4-reserved": 4, "l4-spot": 24, "auto": 8})
 
-	f.succeed(all, "^(low-priority|compact)-", f.completed(all, "^(low-priority|compact)-", 32))
-	f.queues("-lp", count{0, 0})
+	f.perform("idle-teams")
+	f.perform("to-spot")
 	f.perform("jobset")
 	f.priorities(map[string]string{"jobset": "lp 10 Never"})
-	f.succeed(all, "^jobset-", f.completed(all, "^jobset-", 16))
+	f.toTheEnd(64)
 	for _, tier := range []string{"-lp", "-hp", "-compact"} {
 		f.queues(tier, count{0, 0})
 	}
 	f.cleanUp()
+}
+
+// toTheEnd performs the phase in which all jobs run to their end, and ends the pods of the
+// jobs when they run.
+func (f *folder) toTheEnd(jobs int) {
+	f.Helper()
+	type result struct {
+		out string
+		err error
+	}
+	performed := make(chan result, 1)
+	go func() {
+		out, err := f.demonstrate("--wait=540", "to-the-end")
+		performed <- result{out, err}
+	}()
+	const all = "--all-namespaces"
+	f.eventually(func() string {
+		if n := len(f.get("jobs", all)); n < jobs { // the script deletes and submits first
+			return fmt.Sprintf("%d jobs of %d", n, jobs)
+		}
+		return ""
+	})
+	f.succeed(all, "", f.completed(all, "", jobs))
+	r := <-performed
+	if r.err != nil || !strings.Contains(r.out, "Phase to-the-end is as expected.") {
+		f.Fatalf("phase to-the-end: %v\n%s", r.err, r.out)
+	}
+	f.Log(r.out)
 }
 
 // lent checks how a guarantee comes back that jobs of the same priority borrow. One

@@ -393,25 +393,53 @@ compare_queues() { # phase
     <(printf '%s\n' "$seen") <(printf '%s' "$wanted"))
 }
 
-# compare_evictions adds the numbers of jobs that were evicted for other jobs.
+# see_evicted sets EVICTED to the jobs that were evicted for other jobs, one on each line:
+# the workload, the namespace, and the capacities on which the job has quota now.
+see_evicted() { # jobs
+  local seen
+  seen=$(kubectl get workloads --all-namespaces -o 'jsonpath={range .items[*]}{.metadata.namespace},{.metadata.ownerReferences[0].name},{range .status.schedulingStats.evictions[?(@.reason=="Preempted")]}x{end},{.status.admission.podSetAssignments[*].flavors.*}{"\n"}{end}')
+  EVICTED=$(awk 'list == "jobs" { workload[$1 "," $2] = $4; next }
+    { split($0, job, ",") }
+    job[3] != "" && (job[1] "," job[2]) in workload { print workload[job[1] "," job[2]], job[1], job[4] }' \
+    list=jobs <(printf '%s\n' "$1") list=seen <(printf '%s\n' "$seen"))
+}
+
+# compare_evictions adds the numbers of jobs that were evicted for other jobs, and of those
+# among them that have quota again.
 compare_evictions() { # phase, jobs
-  local i wanted='' seen workload namespace team expected actual
-  for ((i = 0; i < ${#EVICTIONS[@]}; i += 3)); do
+  local i namespace team actual seen=false
+  for ((i = 0; i < ${#EVICTIONS[@]}; i += 4)); do
     [[ ${EVICTIONS[i]} == "$1" ]] || continue
+    [[ $seen == true ]] || see_evicted "$2"
+    seen=true
     while read -r namespace team; do
-      if takes_part "$1" "$team"; then
-        wanted+="${EVICTIONS[i + 1]} $namespace ${EVICTIONS[i + 2]}"$'\n'
-      fi
+      takes_part "$1" "$team" || continue
+      actual=$(awk -v workload="${EVICTIONS[i + 1]}" -v namespace="$namespace" -v capacity="${EVICTIONS[i + 2]}" '
+        $1 == workload && $2 == namespace {
+          now = capacity == ""
+          for (f = 3; f <= NF; f++) now = now || $f == capacity
+          n += now
+        }
+        END { print n + 0 }' <<<"$EVICTED")
+      row "${EVICTIONS[i + 1]} in $namespace: evicted jobs${EVICTIONS[i + 2]:+ now on ${EVICTIONS[i + 2]}}" \
+        "${EVICTIONS[i + 3]}" "$actual"
     done < <(awk -v workload="${EVICTIONS[i + 1]}" '$4 == workload && !told[$1]++ { print $1, $6 }' <<<"$2")
   done
-  [[ -n $wanted ]] || return 0
-  seen=$(kubectl get workloads --all-namespaces -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.ownerReferences[0].name} {range .status.schedulingStats.evictions[?(@.reason=="Preempted")]}x{end}{"\n"}{end}')
-  while read -r workload namespace expected actual; do
-    row "$workload in $namespace: jobs that were evicted" "$expected" "$actual"
-  done < <(awk 'list == "jobs" { workload[$1 " " $2] = $4; next }
-    list == "seen" { if (NF == 3 && ($1 " " $2) in workload) evicted[workload[$1 " " $2] " " $1]++; next }
-    NF == 3 { print $0, evicted[$1 " " $2] + 0 }' \
-    list=jobs <(printf '%s\n' "$2") list=seen <(printf '%s\n' "$seen") list=wanted <(printf '%s' "$wanted"))
+}
+
+# compare_completed adds the numbers of jobs that have succeeded.
+compare_completed() { # phase, jobs
+  local i seen='' wanted actual
+  for ((i = 0; i < ${#COMPLETED[@]}; i += 2)); do
+    [[ ${COMPLETED[i]} == "$1" ]] || continue
+    [[ -n $seen ]] || seen=$(kubectl get jobs,jobsets --all-namespaces -l "app.kubernetes.io/part-of=$NAME" \
+      -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name} {.status.conditions[?(@.type=="Complete")].status}{.status.terminalState}{"\n"}{end}')
+    IFS=/ read -r wanted actual < <(awk -v workload="${COMPLETED[i + 1]}" '
+      list == "seen" { if ($3 == "True" || $3 == "Completed") succeeded[$1 " " $2]; next }
+      $4 == workload { wanted++; actual += ($1 " " $2) in succeeded }
+      END { print wanted + 0 "/" actual + 0 }' list=seen <(printf '%s\n' "$seen") list=jobs <(printf '%s\n' "$2"))
+    row "${COMPLETED[i + 1]}: jobs that have succeeded" "$wanted" "$actual"
+  done
 }
 
 # see_pods sets RUNNING to the workload and the node of each running pod of the jobs, one
@@ -477,6 +505,7 @@ compare() { # phase, jobs
   see_pods "$2"
   compare_queues "$1"
   compare_evictions "$1" "$2"
+  compare_completed "$1" "$2"
   compare_pods "$1"
   compare_nodes "$1"
 }

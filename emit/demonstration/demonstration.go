@@ -137,13 +137,19 @@ func describe(phase ir.Phase) string {
 
 // expectedValues returns the expectations of the phases.
 func expectedValues(p *ir.Platform) []string {
-	var queues, evictions, pods, pending, nodes []record
+	var queues, evictions, completed, pods, pending, nodes []record
 	for _, phase := range p.Demonstration {
 		for _, c := range phase.Queues {
 			queues = append(queues, record{phase.Name, c.Tier, strconv.Itoa(c.Pending), strconv.Itoa(c.Admitted)})
 		}
 		for _, e := range phase.Evicted {
-			evictions = append(evictions, record{phase.Name, e.Template, strconv.Itoa(e.Count)})
+			evictions = append(evictions, record{phase.Name, e.Template, "", strconv.Itoa(e.Count)})
+		}
+		for _, m := range phase.Moved {
+			evictions = append(evictions, record{phase.Name, m.Template, m.Capacity, strconv.Itoa(m.Count)})
+		}
+		for _, name := range phase.Completed {
+			completed = append(completed, record{phase.Name, name})
 		}
 		for _, c := range phase.Pods {
 			pods = append(pods, record{phase.Name, c.Capacity, strconv.Itoa(c.Count)})
@@ -158,7 +164,9 @@ func expectedValues(p *ir.Platform) []string {
 	return []string{
 		array("QUEUES", "tier, ClusterQueue, team that uses it", expectedQueues(p)),
 		array("QUEUE_COUNTS", "phase, tier, pending jobs and admitted jobs in each queue", queues),
-		array("EVICTIONS", "phase, workload, jobs of each team that were evicted for other jobs", evictions),
+		array("EVICTIONS", "phase, workload, capacity on which they have quota again, jobs of each team that were evicted "+
+			"for other jobs", evictions),
+		array("COMPLETED", "phase, workload all of whose jobs have succeeded", completed),
 		array("POD_COUNTS", "phase, capacity, running pods", pods),
 		array("PENDING_COUNTS", "phase, pods that wait for nodes", pending),
 		array("NODES", "phase, workloads whose pods share a node", nodes),

@@ -35,9 +35,11 @@ func examplePlatform(s string) *ir.Platform {
 				Pending: &waiting, WaitSeconds: 600},
 			{Name: "second", Teams: []string{"speech" + s, "vision"}, Delete: []string{"train"},
 				Submit: []string{"tune"}, OneByOne: true, Uncordon: []string{"l4"},
-				Pods:    []ir.CapacityCount{{Capacity: "l4", Count: 2}},
-				Evicted: []ir.JobCount{{Template: "tune", Count: 1}},
-				Nodes:   [][]string{{"tune", "tune"}}, WaitSeconds: 600},
+				Pods:      []ir.CapacityCount{{Capacity: "l4", Count: 2}},
+				Evicted:   []ir.JobCount{{Template: "tune", Count: 1}},
+				Completed: []string{"tune"},
+				Moved:     []ir.MovedCount{{Template: "tune", Capacity: "spot", Count: 1}},
+				Nodes:     [][]string{{"tune", "tune"}}, WaitSeconds: 600},
 		},
 	}
 	for _, t := range p.Teams {
@@ -253,9 +255,11 @@ func TestSecondPhase(t *testing.T) {
 	code, out, calls := runScript(t, performed+`case $call in
 "get nodes -l demonstration=cordoned"*) printf 'node/n2\n' ;;
 "get nodes -l pool=harmless -o jsonpath"*) printf 'n1\nn2\n' ;;
+"get jobs,jobsets"*Failed*) ;;
+"get jobs,jobsets"*) printf 'vision tune-1 True\nvision tune-2 Completed\nspeech tune-1 True\nspeech tune-2 True\nvision mine True\n' ;;
 "get pods -n"*) printf 'pod/p\n' ;;
 "get pods"*) printf 'vision,tune-1,,Running,,n1\nvision,tune-2,,Running,,n1\n' ;;
-"get workloads"*) printf 'vision tune-1 x\nvision train-1 x\nspeech tune-1 x\nvision mine x\n' ;;
+"get workloads"*) printf 'vision,tune-1,x,spot spot\nvision,tune-2,,spot\nvision,train-1,x,\nspeech,tune-1,x,l4 spot\nvision,mine,x,spot\n' ;;
 esac`, "second")
 	if code != 0 || !strings.Contains(out, "Phase second is as expected.") ||
 		!strings.Contains(out, "Jobs of the demonstration that have ended: 1.") {

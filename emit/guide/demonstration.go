@@ -8,6 +8,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/graph"
+	"github.com/batchwright/batchwright/emit/markdown"
 	"github.com/batchwright/batchwright/emit/monitoring"
 	"github.com/batchwright/batchwright/emit/page"
 )
@@ -64,6 +65,28 @@ func (p phase) QueueRows() (rows []queueRow) {
 		for _, q := range queues {
 			rows = append(rows, queueRow{q, 0, c})
 		}
+	}
+	return rows
+}
+
+// completedRow is a workload all of whose jobs have succeeded.
+type completedRow struct {
+	template
+	Usual markdown.Markup // as kubectl prints a duration
+}
+
+// CompletedRows returns the workloads all of whose jobs have succeeded, in the order in which
+// their last jobs end.
+func (p phase) CompletedRows() (rows []completedRow) {
+	all := p.Templates()
+	for _, name := range p.Completed {
+		t := all[slices.IndexFunc(all, func(t template) bool { return t.Template == name })]
+		if t.Kind.Facts().Composite {
+			for i, job := range t.Names {
+				t.Names[i] = job + strings.TrimPrefix(t.FirstJob(), t.Name)
+			}
+		}
+		rows = append(rows, completedRow{t, markdown.Markup(words.Span(int64(t.UsualSeconds)))})
 	}
 	return rows
 }

@@ -17,6 +17,8 @@ func demonstrate(p *ir.Platform, s string) {
 	first := ir.Phase{Name: "first" + s, Shows: "- " + s, Teams: teams, Submit: []string{p.Workloads[0].Template},
 		Pods:    []ir.CapacityCount{{Capacity: p.Capacities[0].Name, Count: 4}, {Capacity: p.Capacities[1].Name}},
 		Evicted: []ir.JobCount{{Template: p.Workloads[0].Template, Count: 1}}, Pending: &pending,
+		Completed:   []string{p.Workloads[0].Template},
+		Moved:       []ir.MovedCount{{Template: p.Workloads[0].Template, Capacity: "l4-spot", Count: 1}},
 		WaitSeconds: 600,
 		Queues:      []ir.QueueCount{{Tier: "lp", Admitted: 2}}}
 	p.Demonstration = []ir.Phase{first, {Name: "second" + s, Teams: teams[:1], OneByOne: true, WaitSeconds: 1800,
@@ -44,6 +46,7 @@ func TestDemonstration(t *testing.T) {
 			"    kubectl apply --server-side -f \"workloads/$TEAM/low-priority-$COPY.yaml\"\n  done\ndone\n",
 		"\n| `cq-team-001-lp` | 0 | 2 |\n",
 		"Each team has lost 1 job of `low-priority` to other jobs",
+		"has 1 evicted job that Kueue has admitted again, on `l4-spot`.",
 		"\n| `l4-reserved` | 4 |\n| `l4-spot` | 0 |\n",
 		"\n2 more pods wait for nodes ([Before you begin](#before-you-begin))",
 		"\nNODE=$(kubectl get nodes -l capacity=l4-reserved,x=y -o name | sort | tail -n 1)\n" +

@@ -216,30 +216,41 @@ func TestTemplates(t *testing.T) {
 // TestBatchPlatform checks the jobs, the looks and the pools of the batch platform.
 func TestBatchPlatform(t *testing.T) {
 	p, s := build(t, "batch-platform")
-	// Five phases of 10 minutes and a minute for 16 submissions; the fifth deletes first.
-	if d := cmp.Diff([]int64{659, 1319, 1979, 2639, 3359}, s.Looks); d != "" {
+	// Seven phases of 10 minutes and a minute for 16 submissions; three delete first. The last
+	// phase takes 4 hours.
+	const last = 4680 + 60 + 14400 + 120
+	if d := cmp.Diff([]int64{659, 1319, 1979, 2639, 3299, 3959, 4679, last - 1}, s.Looks); d != "" {
 		t.Errorf("the looks: -want +got:\n%s", d)
 	}
 	kueue := rehearsal.Scheduler{Name: ir.Kueue, Version: p.Versions.Kueue}
-	if s.Name != ir.DemonstrationRehearsal || s.Scheduler != kueue || s.Until != 3360 {
+	if s.Name != ir.DemonstrationRehearsal || s.Scheduler != kueue || s.Until != last {
 		t.Errorf("%s with %s until %d", s.Name, s.Scheduler, s.Until)
 	}
-	if len(s.Jobs) != 64 {
-		t.Fatalf("%d jobs, want 16 in each of four phases", len(s.Jobs))
+	if len(s.Jobs) != 16*5+64 {
+		t.Fatalf("%d jobs, want 16 in each of five phases, and 64 in the last", len(s.Jobs))
 	}
 	teams := []string{"team-a", "team-b", "team-c", "team-d"}
 	copies := []string{"-1", "-2", "-3", "-4"}
 	for i, job := range s.Jobs[:16] {
-		team := s.Templates[job.Template].Team
-		if job.Name != "low-priority"+copies[i/4] || team != teams[i%4] || job.At != int64(i) || job.Deleted != 2640 {
+		team, deleted := s.Templates[job.Template].Team, int64(3960)
+		if i%2 == 1 { // an idle team
+			deleted = 2640
+		}
+		if job.Name != "low-priority"+copies[i/4] || team != teams[i%4] || job.At != int64(i) || job.Deleted != deleted {
 			t.Errorf("job %d is %+v of %s", i, job, team)
 		}
 	}
 	if high := s.Jobs[16]; high.Name != "high-priority-1" || high.At != 660 || high.Deleted != 1980 {
 		t.Errorf("the first job of the second phase is %+v", high)
 	}
-	if jobset := s.Jobs[48]; jobset.Name != "jobset-1" || jobset.At != 2700 || jobset.Deleted != 0 {
+	if again := s.Jobs[48]; again.Name != "high-priority-1-again-2" || again.At != 3300 || again.Deleted != 3960 {
+		t.Errorf("the first job of the sixth phase is %+v", again)
+	}
+	if jobset := s.Jobs[64]; jobset.Name != "jobset-1" || jobset.At != 4020 || jobset.Deleted != 4680 {
 		t.Errorf("the first job of the last phase is %+v", jobset)
+	}
+	if jobset := s.Jobs[len(s.Jobs)-1]; jobset.Runs != 25*60 || s.Jobs[64].Runs != 0 {
+		t.Errorf("the last job is %+v, want only jobs of the last phase to end by themselves", jobset)
 	}
 	if !slices.IsSortedFunc(s.Jobs, func(a, b rehearsal.Job) int { return int(a.At - b.At) }) {
 		t.Error("the jobs are not by time")
@@ -260,8 +271,11 @@ func TestBatchPlatform(t *testing.T) {
 // TestStuckJobsStay checks that a job without nodes lives through two phases before Kueue
 // evicts it: the phases of the batch platform leave such jobs to the next phase.
 func TestStuckJobsStay(t *testing.T) {
-	_, s := build(t, "batch-platform")
+	p, s := build(t, "batch-platform")
 	for i := 2; i < len(s.Looks); i++ {
+		if p.Demonstration[i].Completed != nil { // it submits all of its jobs
+			continue
+		}
 		if lives := s.Looks[i] - s.Looks[i-2]; lives >= ir.PodsReadyMinutes*60 {
 			t.Errorf("phases %d and %d take %d seconds", i-1, i, lives)
 		}
@@ -288,8 +302,8 @@ func TestDeterministic(t *testing.T) {
 // job.
 func TestQueuedPlatform(t *testing.T) {
 	_, s := build(t, "batch-platform", "batch-platform-dws")
-	if len(s.Looks) != 7 || s.Looks[5]-s.Looks[4] != 60+14400+60 {
-		t.Errorf("the looks are %v: phase 5 deletes, submits two jobs, and takes 4 hours", s.Looks)
+	if len(s.Looks) != 10 || s.Looks[8]-s.Looks[7] != 60+14400+60 {
+		t.Errorf("the looks are %v: phase 9 deletes, submits two jobs, and takes 4 hours", s.Looks)
 	}
 	for _, pool := range s.Pools {
 		if strings.HasSuffix(pool.Name, "-dws") && (pool.Startup != 600 || pool.Min != 0 || pool.Max != 2) {

@@ -90,10 +90,24 @@ func (d *stage) perform(phase ir.Phase) {
 	for _, name := range phase.Submit {
 		d.submit(phase, name)
 	}
+	d.complete(phase)
 	d.now += max(int64(phase.WaitSeconds), d.longestStartup()+settleSeconds)
 	d.now = (d.now + phaseUnit - 1) / phaseUnit * phaseUnit
 	d.scenario.Looks = append(d.scenario.Looks, d.now-1)
 	d.scenario.Until = d.now
+}
+
+// complete lets the jobs of a phase that expects their end run for their usual time. All
+// other jobs run until a phase deletes them: a rehearsal waits longer than demonstrate.sh, so
+// these jobs could end before a phase that needs them.
+func (d *stage) complete(phase ir.Phase) {
+	for _, name := range phase.Completed {
+		for _, w := range d.jobsOf(phase, name) {
+			if i, ok := d.alive[objectName{w.Namespace, w.Name}]; ok {
+				d.scenario.Jobs[i].Runs = int64(w.UsualSeconds)
+			}
+		}
+	}
 }
 
 // cordon changes the number of cordoned nodes of a capacity.

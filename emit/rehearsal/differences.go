@@ -41,6 +41,8 @@ func Differences(p *ir.Platform, s *Scenario, h *History) []Difference {
 		}
 		c.compareQueues()
 		c.compareEvictions()
+		c.compareMoves()
+		c.compareCompleted()
 		c.comparePods()
 	}
 	return c.differences
@@ -106,7 +108,7 @@ func (c *comparison) compareEvictions() {
 			if template.Name != expected.Template || !c.phase.TakesPart(template.Team) {
 				continue
 			}
-			jobs, lost, known := c.countEvicted(t)
+			jobs, lost, known := c.countEvicted(t, "")
 			if jobs > 0 {
 				c.compare("jobs of "+template.Name+" that "+template.Team+" has lost", expected.Count, lost, known)
 			}
@@ -114,9 +116,62 @@ func (c *comparison) compareEvictions() {
 	}
 }
 
+// compareMoves compares the numbers of jobs that were evicted for other jobs, and that have
+// quota on a capacity now, as compareEvictions does.
+func (c *comparison) compareMoves() {
+	for _, expected := range c.phase.Moved {
+		for t, template := range c.scenario.Templates {
+			if template.Name != expected.Template || !c.phase.TakesPart(template.Team) {
+				continue
+			}
+			jobs, moved, known := c.countEvicted(t, expected.Capacity)
+			if jobs > 0 {
+				c.compare("evicted jobs of "+template.Name+" of "+template.Team+" that have quota on "+expected.Capacity,
+					expected.Count, moved, known)
+			}
+		}
+	}
+}
+
+// compareCompleted compares the numbers of jobs that have finished, and the order of the
+// workloads by the ends of their last jobs.
+func (c *comparison) compareCompleted() {
+	before, last := "", int64(0)
+	for _, name := range c.phase.Completed {
+		jobs, finished, end, known := c.countFinished(name)
+		c.compare("jobs of "+name+" that have succeeded", jobs, finished, known)
+		if before != "" && known && finished == jobs && end < last {
+			c.compare("seconds from the last end of "+before+" to the last end of "+name, 0, int(end-last), true)
+		}
+		before, last = name, end
+	}
+}
+
+// countFinished returns the number of jobs of a workload that exist, how many of them have
+// finished, and the last end. known reports whether the history has all of the jobs.
+func (c *comparison) countFinished(workload string) (jobs, finished int, end int64, known bool) {
+	known = true
+	for i, job := range c.scenario.Jobs {
+		deleted := job.Deleted > 0 && job.Deleted <= c.state.At
+		template := c.scenario.Templates[job.Template]
+		if template.Name != workload || job.At > c.state.At || deleted || !c.phase.TakesPart(template.Team) {
+			continue
+		}
+		jobs++
+		if i >= len(c.history.Jobs) {
+			known = false
+		} else if h := c.history.Jobs[i]; h.Outcome == Finished && h.End <= c.state.At {
+			finished++
+			end = max(end, h.End)
+		}
+	}
+	return jobs, finished, end, known
+}
+
 // countEvicted returns the number of jobs of a template that exist, and how many of them
-// were evicted for other jobs. known reports whether the history has all of the jobs.
-func (c *comparison) countEvicted(template int) (jobs, evicted int, known bool) {
+// were evicted for other jobs and have quota on a capacity now, "" for any or none. known
+// reports whether the history has all of the jobs.
+func (c *comparison) countEvicted(template int, capacity string) (jobs, evicted int, known bool) {
 	known = true
 	lost := func(r Run) bool { return r.Evicted == preempted && r.Ended > 0 && r.Ended <= c.state.At }
 	for i, job := range c.scenario.Jobs {
@@ -127,11 +182,21 @@ func (c *comparison) countEvicted(template int) (jobs, evicted int, known bool) 
 		jobs++
 		if i >= len(c.history.Jobs) {
 			known = false
-		} else if slices.ContainsFunc(c.history.Jobs[i].Runs, lost) {
+		} else if runs := c.history.Jobs[i].Runs; slices.ContainsFunc(runs, lost) &&
+			(capacity == "" || slices.ContainsFunc(runs, c.holds(capacity))) {
 			evicted++
 		}
 	}
 	return jobs, evicted, known
+}
+
+// holds returns a function that reports whether a run has quota on a capacity at the time of
+// the state.
+func (c *comparison) holds(capacity string) func(Run) bool {
+	return func(r Run) bool {
+		return r.Reserved <= c.state.At && (r.Ended == 0 || r.Ended > c.state.At) &&
+			slices.ContainsFunc(r.Flavors, func(f PodSetFlavor) bool { return f.Flavor == capacity })
+	}
 }
 
 // comparePods compares the numbers of pods that run and that wait for nodes, and of nodes

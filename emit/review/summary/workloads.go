@@ -110,6 +110,12 @@ func (s *sheet) addWorkload(w copies, tier string) {
 		}
 		return words.Duration(w.MaxRunSeconds)
 	})
+	w.is("usual run", func(w *ir.Workload) string {
+		if w.UsualSeconds == 0 {
+			return "unknown"
+		}
+		return words.Span(int64(w.UsualSeconds))
+	})
 	w.is("time until it is deleted after its end", func(w *ir.Workload) string {
 		if w.KeepSeconds == 0 {
 			return "never"
