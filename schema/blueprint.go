@@ -499,6 +499,7 @@ type Workload struct {
 	Retries       int                  `json:"retries"`
 	Shows         *string              `json:"shows"`
 	UsuallyRuns   *string              `json:"usuallyRuns"`
+	ExampleLog    *string              `json:"exampleLog"`
 	KeepSeconds   *int                 `json:"keepSeconds"`
 	Accept        map[string]string    `json:"accept"`
 }

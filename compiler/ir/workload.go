@@ -50,6 +50,7 @@ type Workload struct {
 	ConfigMap    string     // name of the ConfigMap that holds Files, "" without Files
 	Port         int        // port of the rendezvous, 0 for none
 	Shows        string     // what the log of the first pod shows, "" if the blueprint does not say
+	ExampleLog   string     // an example of this log, "" for none
 	Retries      int
 	NodeSelector []KeyValue // by key
 	Tolerations  []Taint    // by key

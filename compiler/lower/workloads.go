@@ -126,6 +126,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		Files:         keyValues(in.Files),
 		Retries:       in.Retries,
 		Shows:         valueOr(in.Shows, ""),
+		ExampleLog:    valueOr(in.ExampleLog, ""),
 		HostNetwork:   in.HostNetwork,
 		MaxRunSeconds: valueOr(in.MaxRunSeconds, 0),
 		UsualSeconds:  int(schema.Seconds(valueOr(in.UsuallyRuns, ""))),

@@ -54,7 +54,7 @@ func (r *report) freeTexts() []freeText {
 		out = append(out, freeText{path, text, name, what, cure + revokeSecret, r.secretsIn(text)})
 		return &out[len(out)-1]
 	}
-	const shown = "demonstration.[].shows rehearsals.*.shows workloads.*.shows"
+	const shown = "demonstration.[].shows rehearsals.*.shows workloads.*.shows workloads.*.exampleLog"
 	for path, text := range every[string](r, shown) {
 		add(path, text, "", "the text", "remove the secret from the text")
 	}

@@ -36,7 +36,7 @@ func (p phase) Drawing() []page.Command {
 	if p.Queues == nil && p.Pods == nil {
 		return nil
 	}
-	return drawnLines(graph.DrawPhase(p.Platform, p.Phase))
+	return drawnLines(graph.DrawPhase(p.Platform, p.Phase).Lines)
 }
 
 // Waiting returns the number of pods that wait for nodes after the phase.

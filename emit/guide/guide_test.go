@@ -1069,12 +1069,12 @@ func TestKAI(t *testing.T) {
 			"      schedulerName: kai-scheduler\n",
 		},
 		referencePage: {
-			"| `team-000` | `team-000` | `cohort-000` | 100 | 4 | 6 | `l4-reserved` |", "--version=v0.17.0",
+			"| `team-000` | `team-000` | `cohort-000` | 100 | 4 | 5% | 6 | `l4-reserved` |", "--version=v0.17.0",
 		},
 	})
 	p := kaiPlatform(2)
 	p.Teams[0].Queues[0].Flavors[0].Quotas[1].BorrowsAll = true
-	if want := "| 4 | no limit |"; !strings.Contains(renderReference(t, p), want) {
+	if want := "| 4 | 5% | no limit |"; !strings.Contains(renderReference(t, p), want) {
 		t.Errorf("REFERENCE.md lacks %q", want)
 	}
 }

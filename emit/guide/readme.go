@@ -179,13 +179,16 @@ func (v view) Picture() picture {
 	drawing := graph.Draw(v.Platform, graph.Alike)
 	out := picture{Counts: drawing.Detail == graph.Counts, Tiers: drawing.Detail == graph.Tiers,
 		Cohorts: drawing.Detail == graph.Cohorts}
-	out.Lines = drawnLines(drawing)
+	out.Lines = drawnLines(drawing.Lines)
 	return out
 }
 
+// Process draws how the platform processes a job.
+func (v view) Process() []page.Command { return drawnLines(graph.Process(v.Platform)) }
+
 // drawnLines returns the lines of a drawing for a page.
-func drawnLines(d graph.Drawing) (lines []page.Command) {
-	for _, line := range d.Lines {
+func drawnLines(drawn []string) (lines []page.Command) {
+	for _, line := range drawn {
 		lines = append(lines, page.Command(line))
 	}
 	return lines

@@ -2,7 +2,9 @@ package guide
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -117,6 +119,20 @@ func quotaKey(t ir.Team) string {
 		words = append(words, "")
 	}
 	return strings.Join(words, "\n")
+}
+
+// ShareOfGPUs returns how much of the GPUs that all nodes have at most a number is.
+func (v view) ShareOfGPUs(gpus int64) markdown.Markup {
+	all := 0
+	for _, c := range v.Capacities {
+		if c.HasGPUs() {
+			all += v.Accelerators(c)
+		}
+	}
+	if all == 0 {
+		return "none"
+	}
+	return markdown.Text(strconv.FormatFloat(math.Round(float64(gpus)/float64(all)*1000)/10, 'f', -1, 64) + "%")
 }
 
 // HasQueuesOfTeams reports whether some team has a queue that it does not share.

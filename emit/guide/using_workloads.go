@@ -163,6 +163,14 @@ func (all templates) LogTexts() (out []logText) {
 	return out
 }
 
+// LogLines returns the lines of the example of the template's log.
+func (t template) LogLines() (lines []page.Command) {
+	for line := range strings.Lines(t.ExampleLog) {
+		lines = append(lines, page.Command(words.OneLine(strings.TrimRight(line, " \t\r\n"))))
+	}
+	return lines
+}
+
 // images are the images of the platform's repository that somebody must build, without the
 // name of the repository, and the workloads that run them.
 type images struct {

@@ -95,6 +95,7 @@ func (c *guideCheck) checkFence(start int) int {
 		return len(c.lines)
 	}
 	switch language := strings.TrimPrefix(c.lines[start], fence); language {
+	case "text": // a log
 	case "mermaid":
 		c.checkMermaid(start+1, c.lines[start+1:start+1+length])
 	case "sh":

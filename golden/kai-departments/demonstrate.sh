@@ -40,10 +40,14 @@ three nodes, in the order in which they come. Each job runs for one hour.
 Its image is large, so it can need more than 10 minutes to start. Perform
 the next phase before the first job ends. Waits for at most 30 minutes for
 each job, and as long for the expected numbers.' '1800'
-  'move' 'training-job-b gets the three idle GPUs beside interactive. No node has four
-idle GPUs for training-job-a, so KAI Scheduler moves training-job-2: it
-deletes the pod, and the new pod starts beside training-job-3. Waits for at
-most 10 minutes for each job, and as long for the expected numbers.' '600'
+  'allocate' 'training-job-b gets the three idle GPUs beside interactive. Four GPUs are
+now idle, but two each on two nodes: no node has room for training-job-a,
+which needs four. Waits for at most 10 minutes.' '600'
+  'move' 'training-job-a is Pending at first, because the nodes are as after the phase
+before. To make room, KAI Scheduler moves training-job-2: it deletes the
+pod, and the new pod starts beside training-job-3. This takes about as long
+as the deleted pod takes to stop, at most half a minute. Waits for at most
+10 minutes.' '600'
   'uncordon' 'The fourth node can start pods again. It stays free, because no job waits.
 Waits for at most 10 minutes.' '600'
 )
@@ -57,8 +61,8 @@ STEPS=(
   'start' 'submit' 'training-job-2' 'true'
   'start' 'submit' 'training-job-3' 'true'
   'start' 'submit' 'interactive' 'true'
-  'move' 'submit' 'training-job-b' 'true'
-  'move' 'submit' 'training-job-a' 'true'
+  'allocate' 'submit' 'training-job-b' 'false'
+  'move' 'submit' 'training-job-a' 'false'
   'uncordon' 'uncordon' 'h100-reserved' ''
 )
 # tier, ClusterQueue, team that uses it
@@ -76,6 +80,7 @@ COMPLETED=(
 # phase, capacity, running pods
 POD_COUNTS=(
   'start' 'h100-reserved' '4'
+  'allocate' 'h100-reserved' '5'
   'move' 'h100-reserved' '6'
   'uncordon' 'h100-reserved' '6'
 )
@@ -87,6 +92,9 @@ NODES=(
   'start' 'interactive'
   'start' 'training-job-1, training-job-2'
   'start' 'training-job-3'
+  'allocate' 'interactive, training-job-b'
+  'allocate' 'training-job-1, training-job-2'
+  'allocate' 'training-job-3'
   'move' 'interactive, training-job-b'
   'move' 'training-job-1, training-job-a'
   'move' 'training-job-2, training-job-3'

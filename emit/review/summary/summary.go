@@ -47,13 +47,13 @@ func derivedValue(field string) string {
 	return "derived value: " + strings.ToLower(strings.ReplaceAll(split, ".", ", "))
 }
 
-// untold is the field whose changes no line tells: a text for the people who submit the
-// workload, which changes nothing that runs.
-const untold = "Workloads.Shows"
+// isUntold reports whether no line tells a change of the field: a text for the people who
+// submit the workload, which changes nothing that runs.
+func isUntold(path string) bool { return path == "Workloads.Shows" || path == "Workloads.ExampleLog" }
 
 // firstDifference returns the first field in which two values of a plan differ, such as
-// "Capacities.NodeLabels", except untold; "" if there is none. path is the field that holds the
-// values.
+// "Capacities.NodeLabels", except the fields that no line tells; "" if there is none. path is
+// the field that holds the values.
 func firstDifference(path string, a, b reflect.Value) string {
 	if a.Type() == reflect.TypeFor[resource.Quantity]() {
 		q := a.Interface().(resource.Quantity)
@@ -84,7 +84,7 @@ func firstDifference(path string, a, b reflect.Value) string {
 		}
 		return ""
 	}
-	return choose(path == untold || reflect.DeepEqual(a.Interface(), b.Interface()), "", path)
+	return choose(isUntold(path) || reflect.DeepEqual(a.Interface(), b.Interface()), "", path)
 }
 
 // planFacts returns the facts of a plan, except those of the teams in same, of which
