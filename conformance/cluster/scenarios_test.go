@@ -240,6 +240,7 @@ func batchPlatform(f *folder) {
 	f.part("unblocked", (*folder).unblocked)
 	f.part("uncounted", (*folder).uncounted)
 	f.part("honest jobs", (*folder).honest)
+	f.part("gcluster job submit", (*folder).gclusterSubmits)
 	f.part("waits", (*folder).waits)
 	f.part("outage", (*folder).outage)
 }
