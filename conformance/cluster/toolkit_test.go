@@ -161,4 +161,44 @@ func (f *folder) gclusterSubmits() {
 	})
 	f.runs("hello-main-job-0", 2)
 	f.clear()
+	f.unmanaged()
+}
+
+// unmanaged checks that the JobSet in the namespace default gets neither quota nor nodes.
+func (f *folder) unmanaged() {
+	f.Helper()
+	set := corrected("`hostNetwork: true`")
+	set["metadata"].(fields)["namespace"] = "default"
+	job := set["spec"].(fields)["replicatedJobs"].([]any)[0].(fields)["template"].(fields)["spec"].(fields)
+	pod := job["template"].(fields)["spec"].(fields)
+	// GKE adds this toleration to every pod that requests GPUs.
+	pod["tolerations"] = []any{fields{"key": "nvidia.com/gpu", "operator": "Exists"}}
+	if err := f.plane.Submit(f.ctx, plane.Member{}, set, false); err != nil {
+		f.Fatal(err)
+	}
+	f.eventually(func() string {
+		waits := 0
+		pods := f.get("pods", "--namespace=default")
+		for _, o := range pods {
+			if strings.Contains(o.condition("PodScheduled").Message, "untolerated taint") {
+				waits++
+			}
+		}
+		if waits != 2 {
+			return fmt.Sprintf("%d of the pods wait because of taints, want 2: %v", waits, pods)
+		}
+		return ""
+	})
+	if w := f.workloadsOf("default", "hello"); len(w) > 0 {
+		f.Errorf("Kueue handles a JobSet in the namespace default: %v", w)
+	}
+	if err := f.plane.Delete(f.ctx, plane.Member{}, "jobsets", "default", "hello"); err != nil {
+		f.Fatal(err)
+	}
+	f.eventually(func() string {
+		if left := f.get("pods", "--namespace=default"); len(left) > 0 {
+			return fmt.Sprintf("left: %v", left)
+		}
+		return ""
+	})
 }
