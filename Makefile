@@ -62,6 +62,7 @@ golden:
 	go test ./golden/folders ./golden/jsonschema ./golden/pulls ./golden/review \
 		-run '^Test(Blueprints|TPUForms|GitOps|TakeOver|JSONSchema|Comments|PrintedReviews)$$' -update
 	go test ./golden/cli -run '^TestCommandLine$$' -update # it reads goldens of the others
+	go test ./golden/references -update
 
 # Runs the race detector on packages that start goroutines or share values between them,
 # and on a compilation; golden/rooms checks this list against the source. Of the cases of

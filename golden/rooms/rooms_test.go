@@ -145,6 +145,7 @@ var rooms = map[string][]string{
 	"golden/jsonschema": {},
 	"golden/lsp":        {},
 	"golden/pulls":      {},
+	"golden/references": {},
 	"golden/review":     {},
 	"golden/rooms":      {},
 	"golden/workflows":  {},
