@@ -70,6 +70,8 @@ const (
 type initiation struct {
 	Command
 	from, name, project string
+	region              string
+	zones               []string
 	checksums           string // file
 	preCommit           bool
 	ci                  *choice
@@ -95,6 +97,10 @@ batchwright. The workflow and .pre-commit-config.yaml also name the version:
 edit both. With --ci and --pre-commit, init writes these files too, if none of
 them exists.
 
+With --region, init writes the region and zones of it into the blueprint, which
+have all machines of the example; --zone chooses the zones. Where a region or a
+zone is not known to have a machine, init lists those that have it.
+
 The workflow builds batchwright from source. With --checksums, and the file
 checksums.txt of the release of this batchwright, it downloads the released
 archive instead and compares its SHA-256, which init writes into the workflow.
@@ -103,6 +109,7 @@ Init overwrites only files of the schema. If another file is in the way, init
 lists it, writes nothing and exits with 1. Only README.md and
 .gitignore may exist already: init keeps them.`,
 		Example: `  batchwright init --from batch-platform --name prod --project my-project platform
+  batchwright init --from batch-platform --region europe-west4 platform
   batchwright init --from tpu-training --ci gitlab .
   batchwright init               # after another version was installed
   batchwright init --pre-commit  # add its configuration
@@ -115,6 +122,10 @@ lists it, writes nothing and exits with 1. Only README.md and
 	completeFlag(cmd, "from", cobra.FixedCompletions(exampleNames(), cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&o.name, "name", "", "name of the platform, with --from (default the example's)")
 	flags.StringVar(&o.project, "project", "", "Google Cloud `project`, with --from (default \"my-project\")")
+	flags.StringVar(&o.region, "region", "", "Google Cloud `region`, with --from (default the region of --zone, "+
+		"or else the example's)")
+	flags.StringSliceVar(&o.zones, "zone", nil,
+		"`zone` of the region, with --from; repeatable (default zones that have the example's machines)")
 	flags.BoolVar(&o.preCommit, "pre-commit", false, "write .pre-commit-config.yaml (default true with --from)")
 	o.ci = choiceFlag(cmd, "ci", "CI system to write a workflow for (with --from, the default is github)", ciNone,
 		ciGitHub, ciGitLab, ciCloudBuild)
@@ -175,7 +186,8 @@ func exampleNames() []string {
 func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	given := cmd.Flags().Changed
 	for _, f := range []struct{ name, value string }{
-		{"name", o.name}, {"project", o.project}, {"checksums", o.checksums},
+		{"name", o.name}, {"project", o.project}, {"region", o.region}, {"zone", strings.Join(o.zones, "")},
+		{"checksums", o.checksums},
 	} {
 		if given(f.name) && f.value == "" {
 			return usageErrorf("--%s is empty; is a variable unset?", f.name)
@@ -184,8 +196,8 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	root, below := repositoryRoot(dir)
 	below = below && root != dir
 	switch {
-	case o.from == "" && (given("name") || given("project")):
-		return usageErrorf("--name and --project need --from: without it, the blueprint sets them")
+	case o.from == "" && slices.ContainsFunc([]string{"name", "project", "region", "zone"}, given):
+		return usageErrorf("--name, --project, --region and --zone need --from: without it, the blueprint sets them")
 	case given("from") && !slices.Contains(exampleNames(), o.from):
 		return usageErrorf("--from %q: %s", o.from, adviseValue(o.from, exampleNames()))
 	case below && (o.preCommit || o.ci.value != ciNone):
@@ -269,7 +281,8 @@ func valueOf(field string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(` + field + `: *\*?)"([^"]*)"`)
 }
 
-// exampleFiles returns the files of the example, with the requested name and project.
+// exampleFiles returns the files of the example, with the requested name, project, region and
+// zones.
 func (o *initiation) exampleFiles(ctx context.Context) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	i := slices.IndexFunc(exampleBlueprints(), func(e example) bool { return e.name == o.from })
@@ -288,6 +301,9 @@ func (o *initiation) exampleFiles(ctx context.Context) (map[string][]byte, error
 		if err != nil {
 			return nil, err
 		}
+	}
+	if err := o.moveExample(ctx, exampleBlueprints()[i], files); err != nil {
+		return nil, err
 	}
 	for _, f := range []struct{ field, value string }{{"name", o.name}, {"project", o.project}} {
 		if f.value == "" {

@@ -250,7 +250,7 @@ func (m *mistake) describeConflict(name string, errs []cueerrors.Error, later fu
 	m.Message = fmt.Sprintf("%s has conflicting values %s", name, words.And(printed))
 	m.Help = "keep one value, or mark one as a default with *"
 	m.others = "another value"
-	isValue := func(s diag.Span) bool { return slices.Contains(values, sourceText(s)) }
+	isValue := func(s diag.Span) bool { return slices.Contains(values, s.Text()) }
 	if slices.ContainsFunc(m.spans, isValue) {
 		m.spans = slices.DeleteFunc(m.spans, func(s diag.Span) bool { return !isValue(s) })
 	}
@@ -272,7 +272,7 @@ func hideValue(f *diag.Finding, path, printed string) {
 		return
 	}
 	bare := strings.Trim(printed, `"'`)
-	f.Secret, f.Edit = true, nil
+	f.Secret, f.Edits = true, nil
 	f.Message = strings.ReplaceAll(f.Message, bare, strings.Repeat("*", len(bare)))
 	f.Help = strings.ReplaceAll(f.Help, bare, strings.Repeat("*", len(bare)))
 }
@@ -291,7 +291,7 @@ func (g *grammar) describeMisfit(m *mistake, name string, errs []cueerrors.Error
 		return false
 	}
 	at := moveToFront(m.spans, wrong)
-	if len(at) == 0 || sourceText(at[0]) != wrong {
+	if len(at) == 0 || at[0].Text() != wrong {
 		return false
 	}
 	m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+describeWanted(schema)
@@ -299,14 +299,14 @@ func (g *grammar) describeMisfit(m *mistake, name string, errs []cueerrors.Error
 	g.suggestValue(&m.Finding, schema, g.cue.CompileString(wrong), path)
 	defer hideValue(&m.Finding, name, wrong)
 	switch keep := "the values conflict: keep one of them"; {
-	case m.Edit != nil && slices.Contains(values, m.Edit.Text), strings.HasPrefix(m.Help, "remove "):
+	case len(m.Edits) == 1 && slices.Contains(values, m.Edits[0].Text), strings.HasPrefix(m.Help, "remove "):
 		return true // one value remains
 	case m.Help == "", strings.HasSuffix(m.Help, "?"):
 		m.Help = strings.TrimSpace(m.Help + " " + keep)
 	default:
 		m.Help += "; " + keep
 	}
-	m.Edit = nil
+	m.Edits = nil
 	return true
 }
 
@@ -380,7 +380,7 @@ func (m *mistake) describeBound(name, value, constraint string, place func(key b
 	if strings.HasPrefix(value, "{") {
 		m.Message, m.Label = fmt.Sprintf("%s does not satisfy %s", name, constraint), ""
 		m.spans = append([]diag.Span{place(true)}, m.spans...)
-	} else if m.spans = moveToFront(m.spans, value); len(m.spans) > 0 && sourceText(m.spans[0]) != value {
+	} else if m.spans = moveToFront(m.spans, value); len(m.spans) > 0 && m.spans[0].Text() != value {
 		m.spans = append([]diag.Span{place(false)}, m.spans...)
 	}
 	m.spans = m.spans[:min(len(m.spans), 2)]
@@ -418,7 +418,7 @@ func describeExpression(message, format string, args []any) (string, string) {
 
 // ownCheck reports whether the blueprint itself raises the error at a span, with
 // error().
-func ownCheck(at diag.Span) bool { return at.Valid() && sourceText(at) == "error" }
+func ownCheck(at diag.Span) bool { return at.Valid() && at.Text() == "error" }
 
 // errorSpans returns the spans of errors in the user's files, without duplicates.
 func (g *grammar) errorSpans(errs ...cueerrors.Error) []diag.Span {
@@ -435,18 +435,10 @@ func (g *grammar) errorSpans(errs ...cueerrors.Error) []diag.Span {
 
 // moveToFront moves the span with the given text to the front.
 func moveToFront(spans []diag.Span, what string) []diag.Span {
-	if i := slices.IndexFunc(spans, func(s diag.Span) bool { return sourceText(s) == what }); i > 0 {
+	if i := slices.IndexFunc(spans, func(s diag.Span) bool { return s.Text() == what }); i > 0 {
 		spans = slices.Concat(spans[i:i+1], spans[:i], spans[i+1:])
 	}
 	return spans
-}
-
-// sourceText returns the source text of a span.
-func sourceText(s diag.Span) string {
-	if !s.Valid() {
-		return ""
-	}
-	return string(s.Source.Content[s.Start:s.End])
 }
 
 // misfitValue returns the one of two conflicting values whose type the schema does not

@@ -153,7 +153,7 @@ func (f *formChecker) checkOptional(d *ast.Field, name string, path []string) {
 		message = fmt.Sprintf("%s? looks like a constraint, but sets %s, because the schema always has the field",
 			name, diag.Path(at))
 	}
-	f.reportForm(d.Label, at, message, "write "+strings.TrimSuffix(sourceText(f.locate.nodeSpan(d.Label)), "?")+":")
+	f.reportForm(d.Label, at, message, "write "+strings.TrimSuffix(f.locate.nodeSpan(d.Label).Text(), "?")+":")
 }
 
 // isDefault reports whether a value is the default of a constraint.
@@ -169,7 +169,7 @@ func (f *formChecker) reportUnknownOptional(d *ast.Field, name string, names, pa
 		"%s? constrains nothing: %s cannot have the field", name, cmp.Or(diag.Path(path), "a blueprint")))
 	finding.Help = "remove the constraint, or correct its name"
 	f.suggestField(&finding, name, names, path)
-	finding.Edit = nil // the field would still be a constraint
+	finding.Edits = nil // the field would still be a constraint
 	f.findings.Add(finding)
 }
 
@@ -197,7 +197,7 @@ func (f *formChecker) checkPattern(d *ast.Field, label *ast.ListLit, path []stri
 		expr = alias.Expr
 	}
 	outer, _, err := constraintAt(f.definition(), path)
-	text := sourceText(f.locate.nodeSpan(expr))
+	text := f.locate.nodeSpan(expr).Text()
 	if err != nil || text == "_" || f.patterns >= mostPatterns {
 		return
 	}

@@ -522,7 +522,7 @@ func (g *grammar) reportMissing(schema cue.Value, name string, path []string) {
 // isConstraintLabel reports whether a label ends with the mark of an optional or a
 // required field.
 func isConstraintLabel(label diag.Span) bool {
-	text := sourceText(label)
+	text := label.Text()
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!")
 }
 

@@ -35,9 +35,9 @@ func (g *grammar) suggestValue(f *diag.Finding, schema, value cue.Value, path []
 		}
 		keepReference(f, value)
 		if try.source != "" && isLiteral(f.Span, value) {
-			f.Edit = &diag.Edit{Span: f.Span, Text: try.source}
+			f.Edits = []diag.Edit{{Span: f.Span, Text: try.source}}
 			if text, err := v.MarshalJSON(); err == nil && strings.HasSuffix(f.Span.Source.Name, ".json") {
-				f.Edit.Text = string(text)
+				f.Edits[0].Text = string(text)
 			}
 		}
 		return
@@ -47,7 +47,7 @@ func (g *grammar) suggestValue(f *diag.Finding, schema, value cue.Value, path []
 // keepReference writes the reference at the place of a finding into its help, instead of
 // the value that it stands for.
 func keepReference(f *diag.Finding, value cue.Value) {
-	written := sourceText(f.Span)
+	written := f.Span.Text()
 	text, err := value.MarshalJSON()
 	if err != nil || !plainReference.MatchString(written) || isLiteral(f.Span, value) {
 		return
@@ -62,7 +62,7 @@ var plainReference = regexp.MustCompile(`^[_#A-Za-z][_A-Za-z0-9]*$`)
 // isLiteral reports whether the text at a span is a value itself, and not an expression
 // or a reference.
 func isLiteral(at diag.Span, value cue.Value) bool {
-	text := sourceText(at)
+	text := at.Text()
 	if s, err := value.String(); err == nil {
 		unquoted, err := strconv.Unquote(text)
 		return text == s || err == nil && unquoted == s

@@ -24,7 +24,7 @@ func (g *grammar) reportUndefinedElements(element, list cue.Value, path []string
 	for i, item := range elements(list) {
 		at := append(slices.Clip(path), diag.Index(i))
 		span := g.locate.fieldSpan(false, at...)
-		if item.IncompleteKind() != cue.TopKind || sourceText(span) != "_" {
+		if item.IncompleteKind() != cue.TopKind || span.Text() != "_" {
 			continue
 		}
 		if undefined = append(undefined, diag.Path(at)); len(undefined) == 1 {
@@ -54,7 +54,7 @@ func (g *grammar) reportUndefinedElements(element, list cue.Value, path []string
 // whether there is one.
 func (g *grammar) reportOverlaid(list cue.Value, path []string) bool {
 	lists := g.locate.valueSpans(path)
-	over := slices.IndexFunc(lists, func(s diag.Span) bool { return overlayList.MatchString(sourceText(s)) })
+	over := slices.IndexFunc(lists, func(s diag.Span) bool { return overlayList.MatchString(s.Text()) })
 	if len(lists) < 2 || over < 0 {
 		return false
 	}

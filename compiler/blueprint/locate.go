@@ -178,7 +178,7 @@ func (l *locator) showFields(places []*place) bool {
 func (l *locator) literalSpan(as string, path []string) diag.Span {
 	plain, err := literal.Unquote(as)
 	for _, span := range l.valueSpans(path) {
-		if t := sourceText(span); t == as || err == nil && t == plain {
+		if t := span.Text(); t == as || err == nil && t == plain {
 			return span
 		}
 	}
@@ -210,7 +210,7 @@ func (l *locator) tagOf(path []string) (tag string, given bool) {
 // command line gives it one. An edit of the files would not change the value.
 func (l *locator) nameTag(f *diag.Finding, path []string) {
 	if tag, given := l.tagOf(path); given {
-		f.Edit = nil
+		f.Edits = nil
 		f.Related = append(f.Related, diag.Related{Message: "-t " + tag + " sets this value"})
 	}
 }

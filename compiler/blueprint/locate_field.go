@@ -39,7 +39,7 @@ func (l *locator) fieldAt(span diag.Span) *field {
 		case *ast.Field:
 			name, _, err := ast.LabelName(n.Label)
 			if err != nil {
-				name = sourceText(l.nodeSpan(n.Label))
+				name = l.nodeSpan(n.Label).Text()
 			}
 			if strings.HasPrefix(name, load.ConditionPrefix) {
 				return false

@@ -48,7 +48,7 @@ func (g *grammar) suggestField(f *diag.Finding, name string, names, parent []str
 		chain := strings.Join(found.below[0], ": ")
 		f.Label, f.Help = "", fmt.Sprintf("did you mean %s?", chain)
 		if src := f.Span.Source; src != nil && strings.HasSuffix(src.Name, ".cue") {
-			f.Edit = &diag.Edit{Span: f.Span, Text: chain}
+			f.Edits = []diag.Edit{{Span: f.Span, Text: chain}}
 		}
 		return found.below[0][0]
 	}
@@ -93,7 +93,7 @@ func (g *grammar) convertStruct(f *diag.Finding, near string, path []string) {
 		text, err := field.MarshalJSON()
 		if err == nil && field.IncompleteKind() != cue.StructKind &&
 			schema.Unify(field).Validate(cue.Concrete(true), cue.Final()) == nil {
-			f.Help, f.Edit = fmt.Sprintf("write %s: %s", near, text), nil
+			f.Help, f.Edits = fmt.Sprintf("write %s: %s", near, text), nil
 			return
 		}
 	}
@@ -125,9 +125,9 @@ func (g *grammar) isMap(path []string) bool {
 
 // editName lets the finding replace the name at its span.
 func (g *grammar) editName(f *diag.Finding, name string) {
-	f.Edit = &diag.Edit{Span: f.Span, Text: name}
-	if strings.HasPrefix(sourceText(f.Span), `"`) {
-		f.Edit.Text = strconv.Quote(name)
+	f.Edits = []diag.Edit{{Span: f.Span, Text: name}}
+	if strings.HasPrefix(f.Span.Text(), `"`) {
+		f.Edits[0].Text = strconv.Quote(name)
 	}
 }
 

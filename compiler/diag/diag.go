@@ -166,6 +166,14 @@ func (s Span) String() string {
 	return fmt.Sprintf("%s:%d:%d", console.Inline(s.Source.Name), pos.Line, pos.Column)
 }
 
+// Text returns the source text of the span, "" without a place.
+func (s Span) Text() string {
+	if !s.Valid() {
+		return ""
+	}
+	return string(s.Source.Content[s.Start:s.End])
+}
+
 // Spot is a field together with the place where it is written. A pattern writes a
 // field of many entities at one spot; a mistake there is one mistake.
 type Spot struct {
@@ -183,7 +191,7 @@ type Related struct {
 	Message string
 }
 
-// Edit is a change that corrects a finding: the new text replaces the span.
+// Edit is a change of a text: the new text replaces the span.
 type Edit struct {
 	Span Span
 	Text string
@@ -204,7 +212,9 @@ type Finding struct {
 	Label    string
 	Related  []Related
 	Help     string
-	Edit     *Edit // nil if there is no single correction
+	// Edits together correct the finding. They do not overlap. It is nil if there is no
+	// single correction.
+	Edits    []Edit
 	Accepted string
 	// Secret reports whether the text of Span is a secret that no excerpt may show.
 	// It need not be set for a secret that Source.Shown finds itself.
@@ -223,8 +233,8 @@ type List struct {
 // one do not call it.
 func (l *List) Observe(added func(Finding)) { l.observe = added }
 
-// Add appends a finding, with the secrets in its texts masked. An edit that writes a
-// secret is left out, because a list can be printed.
+// Add appends a finding, with the secrets in its texts masked. Edits that write a
+// secret are left out, because a list can be printed.
 func (l *List) Add(f Finding) {
 	for _, text := range []*string{&f.Message, &f.Label, &f.Help, &f.Accepted} {
 		*text = secret.Mask(*text)
@@ -232,8 +242,8 @@ func (l *List) Add(f Finding) {
 	for i := range f.Related {
 		f.Related[i].Message = secret.Mask(f.Related[i].Message)
 	}
-	if f.Edit != nil && secret.Mask(f.Edit.Text) != f.Edit.Text {
-		f.Edit = nil
+	if slices.ContainsFunc(f.Edits, func(e Edit) bool { return secret.Mask(e.Text) != e.Text }) {
+		f.Edits = nil
 	}
 	l.findings = append(l.findings, f)
 	if l.observe != nil {
@@ -289,10 +299,9 @@ func (l *List) Named(name func(string) string) *List {
 		for j := range f.Related {
 			rename(&f.Related[j].Span)
 		}
-		if f.Edit != nil {
-			edit := *f.Edit
-			rename(&edit.Span)
-			f.Edit = &edit
+		f.Edits = slices.Clone(f.Edits)
+		for j := range f.Edits {
+			rename(&f.Edits[j].Span)
 		}
 	}
 	return out

@@ -62,8 +62,8 @@ func (f Finding) annotationLines() string {
 	}
 	add("", f.Label)
 	add("help: ", f.Help)
-	if f.Edit != nil && f.Help == "" { // Help, if set, describes the edit in words
-		add("edit: ", describeEdit(*f.Edit, f.Span))
+	for _, e := range f.unsaidEdits() {
+		add("edit: ", describeEdit(e, f.Span))
 	}
 	add("accepted: ", f.Accepted)
 	add("also: ", f.alsoAt())

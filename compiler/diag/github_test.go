@@ -37,7 +37,7 @@ func TestWriteGitHub(t *testing.T) {
 				Code: "E0104", Severity: Error, Message: `topology "2x2x3" is not available for v5p`,
 				Span: spanOf(t, topology, `"2x2x3"`), Label: `want one of "2x2x1", "2x2x2"`,
 				Help:    "use \"2x2x2\" for 8 chips\nor less: 100%",
-				Edit:    &Edit{spanOf(t, topology, `"2x2x3"`), `"2x2x2"`},
+				Edits:   []Edit{{spanOf(t, topology, `"2x2x3"`), `"2x2x2"`}},
 				Related: []Related{{spanOf(t, emoji, "1"), "chips"}, {Span{}, "nowhere"}},
 			},
 			`::error file=blueprints/train.cue,line=4,endLine=4,col=15,title=E0104::blueprints/train.cue:4:15: ` +
@@ -49,7 +49,7 @@ func TestWriteGitHub(t *testing.T) {
 		"an edit without help": {
 			Finding{
 				Code: "W1", Severity: Warning, Message: "m", Span: spanOf(t, topology, `"2x2x3"`),
-				Edit: &Edit{spanOf(t, topology, "v5p"), "v6e"},
+				Edits: []Edit{{spanOf(t, topology, "v5p"), "v6e"}},
 			},
 			"::warning file=blueprints/train.cue,line=4,endLine=4,col=15,title=W1::blueprints/train.cue:4:15: " +
 				"m%0Aedit: replace `v5p` with `v6e` at blueprints/train.cue:3:1\n1 warning\n",
@@ -182,7 +182,7 @@ func TestNamed(t *testing.T) {
 	var l List
 	l.Add(Finding{
 		Message: "m", Span: spanOf(t, a, "1"), Related: []Related{{spanOf(t, b, "2"), "r"}, {Span{}, "nowhere"}},
-		Edit: &Edit{spanOf(t, a, "x"), "z"},
+		Edits: []Edit{{spanOf(t, a, "x"), "z"}},
 	})
 	l.Add(Finding{Message: "nowhere"})
 	got := l.Named(func(name string) string { return "dir/" + name })
@@ -192,8 +192,8 @@ func TestNamed(t *testing.T) {
 		for _, r := range f.Related {
 			names = append(names, r.Span.sourceName())
 		}
-		if f.Edit != nil {
-			names = append(names, f.Edit.Span.sourceName())
+		for _, e := range f.Edits {
+			names = append(names, e.Span.sourceName())
 		}
 	}
 	if diff := cmp.Diff([]string{"", "dir/a.cue", "dir/b.cue", "", "dir/a.cue"}, names); diff != "" {

@@ -10,7 +10,7 @@ import (
 
 // jsonVersion is the version of the JSON form. It rises with each change that would
 // break a reader.
-const jsonVersion = 1
+const jsonVersion = 2
 
 type jsonFinding struct {
 	Version  int    `json:"version"`
@@ -24,7 +24,7 @@ type jsonFinding struct {
 	Accepted string `json:"accepted,omitempty"`
 	*jsonSpan
 	Related []jsonRelated `json:"related,omitempty"`
-	Edit    *jsonEdit     `json:"edit,omitempty"`
+	Edits   []jsonEdit    `json:"edits,omitempty"`
 	Others  []jsonOther   `json:"others,omitempty"`
 }
 
@@ -33,7 +33,7 @@ type jsonOther struct {
 	Path    string `json:"path,omitempty"`
 	Message string `json:"message"`
 	*jsonSpan
-	Edit *jsonEdit `json:"edit,omitempty"`
+	Edits []jsonEdit `json:"edits,omitempty"`
 }
 
 type jsonSpan struct {
@@ -62,7 +62,7 @@ type jsonSummary struct {
 
 // WriteJSON renders findings for programs: one JSON object per line and finding, in
 // the order of List.grouped, with "type": "finding". "others" holds the path, the
-// message, the place and the edit of every equal finding that is shown as this one. The last line has "type":
+// message, the place and the edits of every equal finding that is shown as this one. The last line has "type":
 // "summary" and counts the findings, even for an empty list. Lines and columns are
 // Positions, and "end" is the position after the span; both are omitted if the
 // finding is about a file as a whole. Keys without a value are omitted. Readers
@@ -104,19 +104,20 @@ func (f Finding) toJSON() jsonFinding {
 	for _, r := range f.Related {
 		out.Related = append(out.Related, jsonRelated{r.Message, r.Span.toJSON()})
 	}
-	out.Edit = f.Edit.toJSON()
+	out.Edits = editsToJSON(f.Edits)
 	for _, other := range f.Others {
 		out.Others = append(out.Others,
-			jsonOther{other.Path, other.Message, other.Span.toJSON(), other.Edit.toJSON()})
+			jsonOther{other.Path, other.Message, other.Span.toJSON(), editsToJSON(other.Edits)})
 	}
 	return out
 }
 
-func (e *Edit) toJSON() *jsonEdit {
-	if e == nil {
-		return nil
+func editsToJSON(edits []Edit) []jsonEdit {
+	var out []jsonEdit
+	for _, e := range edits {
+		out = append(out, jsonEdit{e.Span.toJSON(), e.Text})
 	}
-	return &jsonEdit{e.Span.toJSON(), e.Text}
+	return out
 }
 
 // MarshalJSON returns the span in the form that WriteJSON writes: its file, start

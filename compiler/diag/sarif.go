@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
@@ -265,17 +266,36 @@ func (f Finding) toSARIF() sarifResult {
 		text += fmt.Sprintf("\nand %d more", hidden)
 	}
 	out.Message.Text = text
-	if f.Edit != nil && f.Edit.Span.hasText() {
-		at := f.Edit.Span.toLocation()
-		out.Fixes = []sarifFix{{
-			Description: sarifText{Text: describeEdit(*f.Edit, f.Span)},
-			Changes:     []sarifChange{{at.Artifact, []sarifReplacement{{at.Region, sarifText{Text: f.Edit.Text}}}}},
-		}}
-	}
+	out.Fixes = f.toFixes()
 	if f.Accepted != "" {
 		out.Suppressions = append(out.Suppressions, sarifSuppression{"inSource", f.Accepted})
 	}
 	return out
+}
+
+// toFixes returns the fix with all edits of a finding, nil without edits.
+func (f Finding) toFixes() []sarifFix {
+	var fix sarifFix
+	var said []string
+	for _, e := range f.Edits {
+		if !e.Span.hasText() {
+			continue
+		}
+		at := e.Span.toLocation()
+		said = append(said, describeEdit(e, f.Span))
+		replaced := sarifReplacement{at.Region, sarifText{Text: e.Text}}
+		i := slices.IndexFunc(fix.Changes, func(c sarifChange) bool { return c.Artifact == at.Artifact })
+		if i < 0 {
+			i = len(fix.Changes)
+			fix.Changes = append(fix.Changes, sarifChange{Artifact: at.Artifact})
+		}
+		fix.Changes[i].Replacements = append(fix.Changes[i].Replacements, replaced)
+	}
+	if fix.Changes == nil {
+		return nil
+	}
+	fix.Description.Text = strings.Join(said, ", and ")
+	return []sarifFix{fix}
 }
 
 // toLocation returns the location of a span. For a span without a place it is the

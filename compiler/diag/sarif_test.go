@@ -41,7 +41,7 @@ func TestWriteSARIF(t *testing.T) {
 		Finding{
 			Code: "E0104", Severity: Error, Path: "v5p.topology", Message: `topology "2x2x3" is not available`,
 			Span: spanOf(t, topology, `"2x2x3"`), Label: `want "2x2x2"`, Help: "use \"2x2x2\"\nor less",
-			Edit:    &Edit{spanOf(t, topology, `"2x2x3"`), `"2x2x2"`},
+			Edits:   []Edit{{spanOf(t, topology, `"2x2x3"`), `"2x2x2"`}},
 			Related: []Related{{Span{}, "nowhere"}, {spanOf(t, topology, "v5p"), `of [this] \`}},
 		},
 		Finding{

@@ -107,8 +107,8 @@ func (p *printer) printFinding(f Finding) {
 	p.printHeadline(f.Span, p.paint(f.Severity.style(), title), p.paint(console.Bold, console.Inline(f.Message)))
 	p.printExcerpt(f.Span, f.Severity, f.Label, f.Secret)
 	p.printRemark("help", f.Help)
-	if f.Edit != nil && f.Help == "" { // Help, if set, describes the edit in words
-		p.printRemark("edit", describeEdit(*f.Edit, f.Span))
+	for _, e := range f.unsaidEdits() {
+		p.printRemark("edit", describeEdit(e, f.Span))
 	}
 	p.printRemark("accepted", f.Accepted)
 	p.printRemark("also", f.alsoAt())
@@ -200,6 +200,15 @@ func (p *printer) printRemark(name, text string) {
 		}
 		p.buf.WriteString(console.Inline(line) + "\n")
 	}
+}
+
+// unsaidEdits returns the edits that the finding's help does not already describe in
+// words: all if there are several, because their places differ.
+func (f Finding) unsaidEdits() []Edit {
+	if f.Help != "" && len(f.Edits) == 1 {
+		return nil
+	}
+	return f.Edits
 }
 
 // describeEdit describes an edit in words, with its place if that differs from the

@@ -56,7 +56,7 @@ func TestWriteText(t *testing.T) {
 				Span:    spanOf(t, topology, `"2x2x3"`),
 				Label:   `want one of "2x2x1", "2x2x2", "2x2x4"`,
 				Help:    "use \"2x2x4\" for 16 chips\nor \"2x2x1\" for 4",
-				Edit:    &Edit{spanOf(t, topology, `"2x2x3"`), `"2x2x4"`},
+				Edits:   []Edit{{spanOf(t, topology, `"2x2x3"`), `"2x2x4"`}},
 			},
 			`blueprints/train.cue:4:15: error[E0104]: topology "2x2x3" is not available for v5p
   |
@@ -82,7 +82,7 @@ func TestWriteText(t *testing.T) {
 				Code: "W1", Severity: Warning, Message: "m",
 				Span:    spanOf(t, tabs, `"ä"`),
 				Related: []Related{{spanOf(t, other, `nodes: 4`), "the nodes are counted here"}, {Span{}, "nowhere"}},
-				Edit:    &Edit{Span{other, 99, 99}, "x: "},
+				Edits:   []Edit{{Span{other, 99, 99}, "x: "}},
 			},
 			`a.cue:2:5: warning[W1]: m
     |
@@ -115,7 +115,7 @@ note: nowhere
 		"several lines": {
 			Finding{
 				Severity: Error, Message: "m", Span: spanOf(t, multi, "{\n\tb: 1\n}"),
-				Edit: &Edit{spanOf(t, multi, "{\n\tb: 1\n}"), ""},
+				Edits: []Edit{{spanOf(t, multi, "{\n\tb: 1\n}"), ""}},
 			},
 			`d.cue:1:4: error: m
   |
@@ -312,7 +312,7 @@ func FuzzRender(f *testing.F) {
 		span := Span{src, min(start, end), max(start, end)}
 		var l List
 		l.Add(Finding{Code: "E1", Message: message, Span: span, Label: message, Help: message,
-			Edit: &Edit{span, message}, Related: []Related{{span, message}}})
+			Edits: []Edit{{span, message}}, Related: []Related{{span, message}}})
 		var text, json, github, sarif bytes.Buffer
 		if err := WriteText(&text, &l, TextOptions{}); err != nil {
 			t.Fatal(err)

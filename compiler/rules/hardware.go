@@ -304,27 +304,95 @@ func regionsOf(zones []string) []string {
 	return slices.Compact(regions)
 }
 
+// zonesInRegion reports zones that are listed twice, and zones of other regions: once for
+// all of them, because they have one cause.
 func zonesInRegion(r *report) {
-	for i, z := range r.Blueprint.Zones {
-		if slices.Contains(r.Blueprint.Zones[:i], z) {
+	b := r.Blueprint
+	var foreign []int
+	for i, z := range b.Zones {
+		switch {
+		case slices.Contains(b.Zones[:i], z):
 			r.add(at("zones", diag.Index(i)), say("zone %q is listed twice", z), help("keep one"))
-			continue
+		case catalog.RegionOf(z) != b.Region:
+			foreign = append(foreign, i)
 		}
-		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
-			r.add(at("zones", diag.Index(i)), say("zone %q is not in region %q", z, r.Blueprint.Region),
-				label("want a zone such as %q", someZone(r.Blueprint.Region)), see(at("region"), "the region"),
-				advise(chooseZone(r, at("zones", diag.Index(i)))))
+	}
+	if len(foreign) == 0 {
+		return
+	}
+	first := at("zones", diag.Index(foreign[0]))
+	message := say("zone %q is not in region %q", b.Zones[foreign[0]], b.Region)
+	if len(foreign) > 1 && len(foreign) == len(b.Zones) {
+		message = say("the zones of the platform are not in region %q", b.Region)
+	} else if len(foreign) > 1 {
+		message = say("%d zones of the platform are not in region %q", len(foreign), b.Region)
+	}
+	r.add(first, message, see(at("region"), "the region"), r.zonesToChoose(first, len(foreign) == len(b.Zones)))
+}
+
+// zonesToChoose names zones of the platform's region for the field at a path, which may take
+// its value from a tag. If the platform moves to the region with all its zones, these are
+// zones that have its machines, and the finding has the edits for all lists of zones.
+func (r *report) zonesToChoose(path fieldPath, moves bool) option {
+	region := r.Blueprint.Region
+	want, edits := label("want a zone such as %q", someZone(region)), together()
+	zones, cure := []string{someZone(region)}, help("choose zones of the region")
+	chosen, lacks, ok := fit.ChooseZones(r.Plan, region, nil)
+	switch {
+	case moves && ok:
+		zones, cure = chosen.Platform, help("choose zones of the region with these machines, in all lists of zones")
+		want, edits = label("want zones such as %s", quoteNames(zones)), r.editZones(chosen)
+		if len(zones) == 1 {
+			want = label("want a zone such as %q", zones[0])
+		}
+	case moves && lacks != nil:
+		want = label("no zone of %s is known to have %s, but zones of %s", region, lacks.Machine.Type,
+			quoteNames(regionsOf(fit.KnownZones(*lacks))))
+		cure = help("choose another region or another machine")
+	}
+	if tag, _ := r.Tag(path...); tag != "" {
+		cure = help("choose a zone of the region: -t %s=%s", tag, zones[0])
+	}
+	return together(want, cure, edits)
+}
+
+// editZones replaces the zones of the platform and of its capacities. There are no edits if
+// one of the lists is not written as a list of texts.
+func (r *report) editZones(chosen fit.Zones) option {
+	return func(_ *report, _ fieldPath, f *diag.Finding) {
+		edits := r.editList(at("zones"), r.Blueprint.Zones, chosen.Platform)
+		whole := edits != nil
+		for name, zones := range sorted(chosen.Capacity) {
+			list := r.editList(at("capacity", name, "zones"), r.Blueprint.Capacity[name].Zones, zones)
+			whole = whole && list != nil
+			edits = append(edits, list...)
+		}
+		if whole {
+			f.Edits = edits
 		}
 	}
 }
 
-// chooseZone returns the advice to choose a zone of the platform's region for the field
-// at a path, which may take its value from a tag.
-func chooseZone(r *report, path fieldPath) string {
-	if tag, _ := r.Tag(path...); tag != "" {
-		return fmt.Sprintf("choose a zone of the region: -t %s=%s", tag, someZone(r.Blueprint.Region))
+// editList returns the edits that replace the texts of a list: each element if their number
+// stays, or else the whole list. It returns nil if the list has other expressions.
+func (r *report) editList(path fieldPath, old, replacement []string) (edits []diag.Edit) {
+	for i, text := range old {
+		span := r.Place(false, path.at(diag.Index(i))...)
+		if written := span.Text(); written != strconv.Quote(text) && written != text { // YAML needs no quotes
+			return nil
+		}
+		if i < len(replacement) {
+			edits = append(edits, diag.Edit{Span: span, Text: strconv.Quote(replacement[i])})
+		}
 	}
-	return "choose zones of the region"
+	if len(old) == len(replacement) {
+		return edits
+	}
+	span := r.Place(false, path...)
+	if list := span.Text(); !strings.HasPrefix(list, "[") || !strings.HasSuffix(list, "]") {
+		return nil
+	}
+	return []diag.Edit{{Span: span, Text: "[" + quoteNames(replacement) + "]"}}
 }
 
 func capacityZones(r *report, capacity fieldPath, c schema.Capacity) {

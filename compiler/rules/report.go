@@ -237,7 +237,7 @@ func (r *report) newFinding(span diag.Span, path fieldPath, message string, opti
 		o(r, path, &f)
 	}
 	if reason != "" {
-		f.Severity, f.Accepted, f.Help, f.Edit, f.Related = diag.Note, reason, "", nil, nil
+		f.Severity, f.Accepted, f.Help, f.Edits, f.Related = diag.Note, reason, "", nil, nil
 	} else if r.rule.CanAccept() {
 		r.nameMissed(path, &f)
 	}

@@ -315,8 +315,8 @@ func removeMarks(name, content string) (string, place) {
 	return content[:end] + content[end+len("»"):], place{name, start, end}
 }
 
-// applyEdits returns the lines that the edits of findings make, and what is wrong with an edit:
-// it does not remove its finding, or the file no longer parses. With -short it looks only at
+// applyEdits returns the lines that the edits of findings make, and what is wrong with the edits
+// of a finding: they do not remove it, or a file no longer parses. With -short it looks only at
 // the lines. A file that does not parse in the first place has no edits, and neither has
 // standard input.
 func applyEdits(t testing.TB, in compiler.Input, all []diag.Finding) (edited string, mistakes []string) {
@@ -326,42 +326,65 @@ func applyEdits(t testing.TB, in compiler.Input, all []diag.Finding) (edited str
 	}
 	var lines strings.Builder
 	for _, f := range all {
-		if f.Edit == nil || filepath.IsAbs(f.Edit.Span.Source.Name) {
-			continue
+		changed := map[string]string{} // by name
+		for _, e := range lastFirst(f.Edits) {
+			source, span := e.Span.Source.Name, e.Span
+			if filepath.IsAbs(source) {
+				continue
+			}
+			content, given := changed[source]
+			if !given {
+				disk, err := os.ReadFile(filepath.Join(in.Dir, source))
+				if err != nil {
+					continue
+				}
+				content = string(disk)
+			}
+			text := content[:span.Start] + e.Text + content[span.End:]
+			start := strings.LastIndexByte(text[:span.Start], '\n') + 1
+			end := span.Start + len(e.Text)
+			rest, _, _ := strings.Cut(text[end:], "\n")
+			fmt.Fprintf(&lines, "%s: %s\n%s\n", f.Code, source, text[start:end]+rest)
+			changed[source] = text
 		}
-		source, span := f.Edit.Span.Source.Name, f.Edit.Span
-		content, err := os.ReadFile(filepath.Join(in.Dir, source))
-		if err != nil {
-			continue
-		}
-		text := string(content[:span.Start]) + f.Edit.Text + string(content[span.End:])
-		start := strings.LastIndexByte(text[:span.Start], '\n') + 1
-		end := span.Start + len(f.Edit.Text)
-		rest, _, _ := strings.Cut(text[end:], "\n")
-		fmt.Fprintf(&lines, "%s: %s\n%s\n", f.Code, source, text[start:end]+rest)
-		if !testing.Short() {
-			mistakes = append(mistakes, tryEdit(t, in, f, string(content), text)...)
+		if len(changed) > 0 && !testing.Short() {
+			mistakes = append(mistakes, tryEdits(t, in, f, changed)...)
 		}
 	}
 	return lines.String(), mistakes
 }
 
-// tryEdit compiles with the edited text of a file, and restores its content.
-func tryEdit(t testing.TB, in compiler.Input, f diag.Finding, content, text string) (mistakes []string) {
+// lastFirst returns edits from the end of a file to its beginning, so that an edit does not move
+// the places of those that follow.
+func lastFirst(edits []diag.Edit) []diag.Edit {
+	return slices.SortedStableFunc(slices.Values(edits), func(a, b diag.Edit) int {
+		return b.Span.Start - a.Span.Start
+	})
+}
+
+// tryEdits compiles with the edited texts of files, and restores their content.
+func tryEdits(t testing.TB, in compiler.Input, f diag.Finding, changed map[string]string) (mistakes []string) {
 	t.Helper()
-	source := f.Edit.Span.Source.Name
-	name := filepath.Join(in.Dir, source)
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	for source, text := range changed {
+		name := filepath.Join(in.Dir, source)
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := os.WriteFile(name, content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}()
 	}
 	for _, again := range compile(t, in).Findings.Sorted() {
 		if again.Code == "E0003" || again.Code == f.Code && again.Path == f.Path && again.Message == f.Message {
-			mistakes = append(mistakes, fmt.Sprintf("after the edit %q of %s: %s: %s", f.Edit.Text, source, again.Code,
+			mistakes = append(mistakes, fmt.Sprintf("after the edits of %s at %s: %s: %s", f.Code, f.Span, again.Code,
 				again.Message))
 		}
-	}
-	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
 	}
 	return mistakes
 }

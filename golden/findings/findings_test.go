@@ -159,10 +159,10 @@ func TestEditsAreTried(t *testing.T) {
 	c := cases[slices.IndexFunc(cases, func(c *Case) bool { return c.Name == "address-without-range" })]
 	in := c.Lay(t)
 	find := func() []diag.Finding { return compile(t, in).Findings.Sorted() }
-	edit := find()[0].Edit
+	edit := find()[0].Edits[0]
 	for text, want := range map[string]string{edit.Text: "", `"203.0.113.7"`: "E0103", "{": "E0003"} {
 		all := find()
-		all[0].Edit = &diag.Edit{Span: edit.Span, Text: text}
+		all[0].Edits = []diag.Edit{{Span: edit.Span, Text: text}}
 		_, mistakes := applyEdits(t, in, all)
 		if got := fmt.Sprint(mistakes); (len(mistakes) == 0) != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("edit %q: %s, want %q", text, got, want)

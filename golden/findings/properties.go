@@ -33,8 +33,8 @@ func CheckProperties(t testing.TB, res *compiler.Result, dir string) {
 		for _, r := range f.Related {
 			spans = append(spans, r.Span)
 		}
-		if f.Edit != nil {
-			spans = append(spans, f.Edit.Span)
+		for _, e := range f.Edits {
+			spans = append(spans, e.Span)
 		}
 		for _, s := range spans {
 			if s.Valid() && (s.Start < 0 || s.Start > s.End || s.End > len(s.Source.Content)) {

@@ -120,7 +120,7 @@ var rooms = map[string][]string{
 	"cmd/batchwright": {
 		"blueprints", "cmd/batchwright/lsp", "compiler", "compiler/blueprint", "compiler/blueprint/load",
 		"compiler/catalog", "compiler/console", "compiler/cost", "compiler/diag", "compiler/explain",
-		"compiler/exports", "compiler/importer", "compiler/ir", "compiler/kinds", "compiler/progress",
+		"compiler/exports", "compiler/fit", "compiler/importer", "compiler/ir", "compiler/kinds", "compiler/progress",
 		"compiler/trace/export", "compiler/words",
 		"emit", "emit/disk", "emit/folder", "emit/graph", "emit/mermaid", "emit/rehearsal",
 		"emit/rehearsal/page", "emit/rehearsal/report", "emit/rehearsal/standing", "emit/review",

@@ -170,17 +170,17 @@ func (s *Server) listActions(q question, p params) any {
 			if !p.asksFor(f) {
 				continue
 			}
-			if f.Edit != nil {
+			if len(f.Edits) > 0 {
 				out = append(out, codeAction{
-					Title: "use " + f.Edit.NewText, Kind: kindQuickFix, IsPreferred: true,
-					Diagnostics: []diagnostic{f.diagnostic}, Edit: s.changeOf(f.Edit.File, f.Edit.textEdit),
+					Title: titleOf(f.Edits), Kind: kindQuickFix, IsPreferred: true,
+					Diagnostics: []diagnostic{f.diagnostic}, Edit: s.changeOf(f.Edits...),
 				})
 			}
 			if a, ok := s.editor.Accept(file, f.Code, f.Path); ok && !f.Accepted {
 				out = append(out, codeAction{
 					Title: "accept " + f.Code + ", then write the reason", Kind: kindQuickFix,
 					Diagnostics: []diagnostic{f.diagnostic},
-					Edit:        s.changeOf(q.name, textEdit{q.span(a.At, a.At), a.Text}),
+					Edit:        s.changeOf(edit{q.name, textEdit{q.span(a.At, a.At), a.Text}}),
 				})
 			}
 		}
@@ -188,7 +188,21 @@ func (s *Server) listActions(q question, p params) any {
 	return out
 }
 
-// changeOf returns the change of one file.
-func (s *Server) changeOf(file string, e textEdit) object {
-	return object{"changes": map[string][]textEdit{s.uriFor(file): {e}}}
+// titleOf returns the title of the action that makes edits: the new text, once if all edits
+// write the same, or the number of edits.
+func titleOf(edits []edit) string {
+	if slices.ContainsFunc(edits, func(e edit) bool { return e.NewText != edits[0].NewText }) {
+		return fmt.Sprintf("correct all %d places", len(edits))
+	}
+	return "use " + edits[0].NewText
+}
+
+// changeOf returns the change that edits make in their files.
+func (s *Server) changeOf(edits ...edit) object {
+	changes := map[string][]textEdit{}
+	for _, e := range edits {
+		uri := s.uriFor(e.File)
+		changes[uri] = append(changes[uri], e.textEdit)
+	}
+	return object{"changes": changes}
 }

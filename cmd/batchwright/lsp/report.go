@@ -27,7 +27,7 @@ type Found struct {
 	File     string `json:"file"` // absolute, "" for none
 	Path     string `json:"path"` // path of the blueprint's field, or ""
 	Accepted bool   `json:"accepted"`
-	Edit     *edit  `json:"edit"`
+	Edits    []edit `json:"edits"`
 	diagnostic
 }
 
@@ -63,9 +63,9 @@ func NewReport(dir string, findings *diag.List) *Report {
 				found.Related = append(found.Related, related{location{uriOf(file), at}, r.Message})
 			}
 		}
-		if f.Edit != nil {
-			file, at := placeOf(f.Edit.Span)
-			found.Edit = &edit{file, textEdit{at, f.Edit.Text}}
+		for _, e := range f.Edits {
+			file, at := placeOf(e.Span)
+			found.Edits = append(found.Edits, edit{file, textEdit{at, e.Text}})
 		}
 		out.Findings = append(out.Findings, found)
 	}
