@@ -40,6 +40,7 @@ type Blueprint struct {
 // Cluster mirrors #Cluster.
 type Cluster struct {
 	Existing           *ExistingCluster  `json:"existing"`
+	Description        *string           `json:"description"`
 	ReleaseChannel     string            `json:"releaseChannel"`
 	MinVersion         *string           `json:"minVersion"`
 	AuthorizedNetworks map[string]string `json:"authorizedNetworks"`
@@ -142,6 +143,8 @@ type AutoProvisioning struct {
 // ControlPlaneInSubnet or a range.
 type Network struct {
 	Existing     *ExistingNetwork  `json:"existing"`
+	Name         *string           `json:"name"`
+	Subnet       *string           `json:"subnet"`
 	Nodes        string            `json:"nodes"`
 	Pods         string            `json:"pods"`
 	Services     string            `json:"services"`

@@ -23,7 +23,7 @@ var clusterArguments = []Argument{
 	{Path: "dataplane_optimization_mode", Flags: Replaces | Foreign, Key: "networkConfig.dataplaneOptimizationMode"},
 	{Path: "enable_multi_networking", Key: "networkConfig.enableMultiNetworking"},
 	{Path: "enable_intranode_visibility", Flags: Computed, Key: "networkConfig.enableIntraNodeVisibility"},
-	{Path: "description", Flags: Replaces | Foreign},
+	{Path: "description", Flags: Replaces},
 	{Path: "enable_kubernetes_alpha", Flags: Replaces | Foreign},
 	{Path: "enable_tpu", Flags: Replaces | Foreign},
 	{Path: "release_channel", Flags: Block | Computed},

@@ -189,8 +189,9 @@ func settingFates(source string) []fate {
 	case moduleNetwork:
 		return []fate{
 			otherwise("firewall_rules", "", "GKE's own firewall rules let nodes and pods reach each other"),
-			otherwise("network_name", "name", "the platform's networks have names that begin with its own"),
-			otherwise("subnetwork_name", "name", "the platform's subnets have names that begin with its own"),
+			otherwise("network_name", "network.name", "the network has the name of the platform: set network.name"),
+			otherwise("subnetwork_name", "network.subnet", "the subnet has the name of the platform: set "+
+				"network.subnet"),
 			otherwise("mtu", "", "the size of packets follows from the networks of the GPUs"),
 			otherwise("ips_per_nat", "", "Cloud NAT allocates its addresses itself"),
 		}

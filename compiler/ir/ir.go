@@ -86,13 +86,14 @@ type Pins struct {
 	GoogleProvider []string
 }
 
-// Cluster is the GKE cluster. For a cluster that others own, ReleaseChannel, MinVersion,
-// AuthorizedNetworks, DeletionProtection, Filestore, GCSFuse, Maintenance and Metrics have
+// Cluster is the GKE cluster. For a cluster that others own, Description, ReleaseChannel,
+// MinVersion, AuthorizedNetworks, DeletionProtection, Filestore, GCSFuse, Maintenance and Metrics have
 // their zero values, and so has Platform.SystemPool.
 type Cluster struct {
 	Name               string
 	Location           string           // region or zone of the control plane
 	Existing           *ExistingCluster // nil if the platform creates the cluster
+	Description        string           // "" for none
 	ReleaseChannel     string
 	MinVersion         string       // version that a new cluster starts with; "" leaves it to the release channel
 	AuthorizedNetworks []NamedRange // if empty, the IP endpoint has no public address

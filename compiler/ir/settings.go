@@ -77,7 +77,7 @@ func (p *Platform) tpuSettings() []Setting {
 	if p.Monitoring.TensorBoard != "" {
 		boards = []string{p.Monitoring.TensorBoard}
 	}
-	network, subnet := "name", "name"
+	network, subnet := "network.name", "network.subnet"
 	if p.Network.Existing != nil {
 		network, subnet = "network.existing.network", "network.existing.subnet"
 	}

@@ -153,6 +153,7 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 	out := ir.Cluster{
 		Name:               b.Name,
 		Location:           b.Region,
+		Description:        valueOr(c.Description, ""),
 		ReleaseChannel:     c.ReleaseChannel,
 		MinVersion:         valueOr(c.MinVersion, ""),
 		DNSEndpoint:        c.DNSEndpoint,

@@ -51,7 +51,7 @@ func networksOf(n catalog.Networks) []string {
 }
 
 // lowerNetwork resolves the cluster's network: the network that the blueprint names, or
-// a new one with the name of the platform. The network of a cluster that others own is
+// a new one, by default with the name of the platform. The network of a cluster that others own is
 // empty if the blueprint does not name it.
 func lowerNetwork(b *schema.Blueprint, gpus []ir.GPUNetwork, ranges []ir.NamedRange) ir.Network {
 	in := b.Network
@@ -69,7 +69,7 @@ func lowerNetwork(b *schema.Blueprint, gpus []ir.GPUNetwork, ranges []ir.NamedRa
 		return ir.Network{}
 	}
 	n := ir.Network{
-		Name: b.Name, Subnet: b.Name, Nodes: in.Nodes, Pods: in.Pods, Services: in.Services,
+		Name: valueOr(in.Name, b.Name), Subnet: valueOr(in.Subnet, b.Name), Nodes: in.Nodes, Pods: in.Pods, Services: in.Services,
 		ControlPlane: in.ControlPlane, MTU: networkMTU(gpus), GPUs: gpus, GPURanges: ranges,
 	}
 	if n.ControlPlane == schema.ControlPlaneInSubnet {

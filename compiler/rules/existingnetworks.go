@@ -29,12 +29,14 @@ func rangesOfNewNetworks(r *report) {
 	if r.Blueprint.Network.Existing == nil {
 		return
 	}
-	for _, field := range []string{"nodes", "pods", "services", "controlPlane", "gvnic", "rdma", "tcpx"} {
+	for _, field := range []string{"name", "subnet", "nodes", "pods", "services", "controlPlane", "gvnic", "rdma", "tcpx"} {
 		if !r.Written("network", field) {
 			continue
 		}
 		var cure string
 		switch field {
+		case "name", "subnet":
+			cure = "remove it: network.existing names the network and the subnet"
 		case "nodes", "pods", "services":
 			cure = "write it as network.existing.ranges." + field
 		case "controlPlane":

@@ -260,6 +260,9 @@ func derivedNames(r *report) {
 		given(at("tiers", q.Tier, "shared", "clusterQueue"), fmt.Sprintf("the ClusterQueue of tier %q", q.Tier),
 			q.ClusterQueue, 253)
 	}
+	if name := r.Blueprint.Network.Name; name != nil && r.Plan.OwnsNetwork() {
+		tooLong(at("network", "name"), "the firewall rule of the network", *name+"-webhooks", 63)
+	}
 	if r.Blueprint.Delivery.StateBucket == nil {
 		tooLong(at("name"), "the bucket of the Terraform state", r.Plan.Delivery.StateBucket, 63)
 	}
@@ -301,6 +304,7 @@ func checkCollisions(r *report) {
 		}
 	}
 	r.collidingQueues()
+	r.collidingNetworks()
 	// The files of a team's objects have the names of the objects.
 	type object struct{ team, name string }
 	templates := map[object]string{}
@@ -324,6 +328,22 @@ func checkCollisions(r *report) {
 			r.addKey(at("workloads", w.Template), `a workload cannot be named "kustomization"`,
 				help("rename the workload: kustomization.yaml is the file that lists the workloads"))
 			return
+		}
+	}
+}
+
+// collidingNetworks reports a network or subnet that has the name of one between GPUs.
+func (r *report) collidingNetworks() {
+	for _, n := range r.Plan.Network.GPUs {
+		what := []struct{ field, name, other string }{{"name", r.Plan.Network.Name, n.Name}}
+		for _, s := range n.Subnets {
+			what = append(what, struct{ field, name, other string }{"subnet", r.Plan.Network.Subnet, s.Name})
+		}
+		for _, w := range what {
+			if r.Plan.OwnsNetwork() && w.name == w.other && r.Written("network", w.field) {
+				r.add(at("network", w.field), say("a network between GPUs would also have the name %q", w.name),
+					help("choose another name"))
+			}
 		}
 	}
 }

@@ -136,9 +136,12 @@ func (r *report) bucketNames(find func(text string, start bool) string, describe
 func defaultNetwork(r *report) {
 	const existing = "default"
 	if r.Plan.Network.Existing == nil && r.Plan.Network.Name == existing {
-		r.add(at("name"),
-			say("the VPC network would be named %q, but most projects have a network of this name", existing),
-			helpOrAccept("if the project does not have it", "rename the platform"))
+		path, cure := at("name"), "rename the platform, or name the network: network: name: \"...\""
+		if r.Blueprint.Network.Name != nil {
+			path, cure = at("network", "name"), "choose another name"
+		}
+		r.add(path, say("the VPC network would be named %q, but most projects have a network of this name", existing),
+			helpOrAccept("if the project does not have it", "%s", cure))
 	}
 }
 

@@ -152,6 +152,18 @@ var allEdits = map[string][]blueprintEdit{
 			name: "authorized networks", old: "cluster: {",
 			new: "cluster: {\n\tauthorizedNetworks: office: \"203.0.113.0/24\"",
 		},
+		{
+			name: "name of the network", replaced: 1, old: "cluster: {",
+			new: "network: name: \"shared-batch\"\ncluster: {", rejected: protectedCluster,
+		},
+		{
+			name: "name of the subnet", replaced: 1, old: "cluster: {",
+			new: "network: subnet: \"shared-batch\"\ncluster: {", rejected: protectedCluster,
+		},
+		{
+			name: "description of the cluster", replaced: 1, old: "cluster: {",
+			new: "cluster: {\n\tdescription: \"batch platform of research\"", rejected: protectedCluster,
+		},
 		{name: "flow logs", old: "cluster: {", new: "security: flowLogs: true\ncluster: {"},
 		{name: "Binary Authorization", old: "cluster: {", new: "security: binaryAuthorization: true\ncluster: {"},
 		{name: "labels", old: "cluster: {", new: "labels: cost: \"4711\"\ncluster: {"},

@@ -19,6 +19,9 @@ func writeCluster(b *body, p *ir.Platform) {
 	}
 	c := b.resource("google_container_cluster", "main")
 	c.setExpr("name", "var.cluster_name")
+	if p.Cluster.Description != "" {
+		c.setString("description", p.Cluster.Description)
+	}
 	c.setExpr("location", "var.region")
 	c.setExpr("node_locations", "var.zones")
 	c.setExpr("deletion_protection", "var.deletion_protection")

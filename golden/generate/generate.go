@@ -46,6 +46,7 @@ func (g generator) randomBlueprint() object {
 			"imageStreaming": g.chance(2), "csiDrivers": object{"filestore": g.chance(2)},
 			"securityGroup": "gke-security-groups@example.com",
 			"systemPool":    object{"nodesPerZone": 1 + g.IntN(2)},
+			"description":   g.hostileReason(),
 			"maintenance":   object{"days": []string{"SA", "SU"}, "start": "04:30", "hours": 6 + g.IntN(6)},
 		},
 		"monitoring": object{

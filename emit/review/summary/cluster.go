@@ -140,6 +140,8 @@ func (s *sheet) addOwnCluster(cluster subject) {
 	cluster.follows("name", c.Name, platformName, clusterOwner)
 	cluster.follows("location", c.Location, platformRegion, clusterOwner)
 	s.addControllers(cluster, nil)
+	cluster.setting("description", cmp.Or(c.Description, none),
+		choose(c.DeletionProtection, "", dangerous)+"Terraform replaces the cluster")
 	cluster.setting("release channel", c.ReleaseChannel)
 	const start = "GKE version of a new cluster"
 	cluster.setting(start, cmp.Or(c.MinVersion, "the release channel's default"),
@@ -297,16 +299,18 @@ func (s *sheet) addNetwork() {
 // addVPC adds the facts about the VPC network of the cluster.
 func (s *sheet) addVPC(vpc subject) {
 	n := s.plan.Network
-	name := func(what, value string) {
-		vpc.has(what, fact{form: ratio, value: cmp.Or(value, none), follows: []string{platformName}})
-	}
-	name("name of the VPC network", n.Name)
-	name("name of the subnet", n.Subnet)
 	replaced := "Terraform replaces the cluster"
 	used := inUse
 	if !s.plan.OwnsCluster() {
 		replaced, used = "the build compares it with the cluster", "it must be the range of the cluster"
 	}
+	name := func(what, value string) {
+		vpc.has(what, fact{
+			form: ratio, value: cmp.Or(value, none), follows: []string{platformName}, notes: remarks(replaced),
+		})
+	}
+	name("name of the VPC network", n.Name)
+	name("name of the subnet", n.Subnet)
 	vpc.setting("range of the nodes", n.Nodes)
 	vpc.setting(rangeOfPods, n.Pods, used)
 	vpc.setting(rangeOfServices, n.Services, used)
