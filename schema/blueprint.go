@@ -701,6 +701,9 @@ type TensorBoard struct {
 // Delivery mirrors #Delivery.
 type Delivery struct {
 	StateBucket           *string           `json:"stateBucket"`
+	StatePrefix           *string           `json:"statePrefix"`
+	Machine               *string           `json:"machine"`
+	Timeout               *string           `json:"timeout"`
 	InfrastructureManager bool              `json:"infrastructureManager"`
 	Region                *string           `json:"region"`
 	GitOps                *string           `json:"gitops"`

@@ -26,7 +26,7 @@ func TestNamesAreHarmless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checked, forPeople := 0, []string{"#BoardTitle", "#Note", "#Reason"}
+	checked, forPeople := 0, []string{"#BoardTitle", "#Description", "#Note", "#Reason"}
 	for definitions.Next() {
 		name, constraint := definitions.Selector().String(), definitions.Value()
 		if constraint.IncompleteKind() != cue.StringKind || slices.Contains(forPeople, name) {

@@ -66,6 +66,11 @@ type Delivery struct {
 	Region      string
 	StateBucket string
 	StatePrefix string
+	// Machine is the machine type of the builds, "" for Cloud Build's default.
+	Machine string
+	// Seconds is the longest time that a build of the platform runs, 0 for the sum of the
+	// limits of its steps.
+	Seconds int
 	// InfrastructureManager reports whether Infrastructure Manager, and not the
 	// build, runs Terraform and keeps its state. StateBucket then holds no state.
 	InfrastructureManager bool

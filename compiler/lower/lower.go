@@ -87,6 +87,9 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		Delivery: ir.Delivery{
 			Region:                valueOr(b.Delivery.Region, b.Region),
 			StateBucket:           valueOr(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"),
+			StatePrefix:           valueOr(b.Delivery.StatePrefix, ""),
+			Machine:               valueOr(b.Delivery.Machine, ""),
+			Seconds:               int(optionalSeconds(b.Delivery.Timeout)),
 			InfrastructureManager: b.Delivery.InfrastructureManager,
 			GitOps:                lowerGitOps(b),
 		},

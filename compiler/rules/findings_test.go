@@ -9,7 +9,8 @@ import (
 // TestFindings runs the cases of the rules, one family for each file with rules.
 func TestFindings(t *testing.T) {
 	findings.Run(t,
-		"accept", "arrivals", "auxiliaries", "boards", "consumption", "containers", "counts", "demonstrations", "entities",
+		"accept", "arrivals", "auxiliaries", "boards", "consumption", "containers", "counts", "delivery",
+		"demonstrations", "entities",
 		"existingclusters", "existingnetworks", "gitops", "gkeversions", "gpunetworks", "hardware", "identities",
 		"idle", "kai", "labels", "maintenance", "members", "names", "network", "nodes", "organisation", "packing",
 		"places", "quota", "refusednames", "rehearsals", "scaling", "secrets", "security", "takeover", "tiers",

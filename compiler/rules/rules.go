@@ -35,7 +35,7 @@ func All() []Rule {
 		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), organisationRules(), nodeRules(),
 		workloadRules(),
 		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
-		demonstrationRules(), rehearsalRules(), arrivalRules(), gitOpsRules(), existingClusterRules(), boardRules(),
+		demonstrationRules(), rehearsalRules(), arrivalRules(), deliveryRules(), gitOpsRules(), existingClusterRules(), boardRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

@@ -21,7 +21,8 @@ type build struct {
 }
 
 type options struct {
-	Logging string `yaml:"logging"`
+	Logging     string `yaml:"logging"`
+	MachineType string `yaml:"machineType,omitempty"`
 }
 
 // step runs either Args, after Entrypoint or the image's own entry point, or Script.
@@ -44,27 +45,38 @@ type task struct {
 	step
 }
 
-// newBuild returns the build of tasks, run by the platform's own account. The
-// build's timeout is the sum of its tasks' timeouts, so that Cloud Build always
-// reports the task that hangs.
+// newBuild returns the build of tasks, run by the platform's own account. Unless
+// the blueprint limits the build, the build's timeout is the sum of its tasks' timeouts, so
+// that Cloud Build always reports the task that hangs.
 func newBuild(p *ir.Platform, kind string, tasks ...task) build {
 	b := build{
 		ServiceAccount: escapeDollars("projects/" + p.Project + "/serviceAccounts/" +
 			p.Delivery.Account.Email(p.Project)),
 		// A build with an account of its own must say where its log goes.
-		Options:       options{Logging: "CLOUD_LOGGING_ONLY"},
+		Options:       options{Logging: "CLOUD_LOGGING_ONLY", MachineType: machineType(p.Delivery.Machine)},
 		Substitutions: buildSubstitutions(p),
 		Tags:          []string{"batchwright", escapeDollars(p.Name), kind},
 	}
 	total := 0
+	limit := p.Delivery.Seconds
 	for _, t := range tasks {
+		if limit > 0 {
+			t.seconds = min(t.seconds, limit)
+		}
 		t.step.Timeout = buildDuration(t.seconds)
 		total += t.seconds
 		b.Steps = append(b.Steps, t.step)
 	}
 	b.Timeout = buildDuration(total)
+	if limit > 0 {
+		b.Timeout = buildDuration(limit)
+	}
 	return b
 }
+
+// machineType returns the name of a Compute Engine machine type in Cloud Build's API, as
+// E2_HIGHCPU_8 for e2-highcpu-8.
+func machineType(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "-", "_")) }
 
 // terraformStep returns a step that runs Terraform in the folder terraform.
 func terraformStep(p *ir.Platform, seconds int, id string, args ...string) task {
