@@ -126,9 +126,10 @@ type Exclusion struct {
 
 // SystemPool mirrors #SystemPool.
 type SystemPool struct {
-	Machine      string `json:"machine"`
-	NodesPerZone int    `json:"nodesPerZone"`
-	Disk         Disk   `json:"disk"`
+	Machine         string `json:"machine"`
+	NodesPerZone    int    `json:"nodesPerZone"`
+	MaxNodesPerZone *int   `json:"maxNodesPerZone"`
+	Disk            Disk   `json:"disk"`
 }
 
 // AutoProvisioning mirrors #AutoProvisioning.
@@ -300,10 +301,20 @@ type Capacity struct {
 	Zones           []string          `json:"zones"`
 	Placement       string            `json:"placement"`
 	Upgrades        *string           `json:"upgrades"`
+	AutoRepair      bool              `json:"autoRepair"`
+	NodeLabels      map[string]string `json:"nodeLabels"`
+	NodeTaints      []NodeTaint       `json:"nodeTaints"`
 	AutoProvisioned bool              `json:"autoProvisioned"`
 	ComputeClass    bool              `json:"computeClass"`
 	TakeOver        *PoolTakeOver     `json:"takeOver"`
 	Accept          map[string]string `json:"accept"`
+}
+
+// NodeTaint mirrors #NodeTaint.
+type NodeTaint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Effect string `json:"effect"`
 }
 
 // PoolTakeOver mirrors #PoolTakeOver.
@@ -428,6 +439,8 @@ type Shared struct {
 type Cohort struct {
 	Parent   *string           `json:"parent"`
 	Priority *int              `json:"priority"`
+	Weight   *int              `json:"weight"`
+	Quota    *int              `json:"quota"`
 	Accept   map[string]string `json:"accept"`
 }
 
@@ -436,6 +449,7 @@ type Team struct {
 	Namespace       *string                     `json:"namespace"`
 	Cohort          *string                     `json:"cohort"`
 	Priority        *int                        `json:"priority"`
+	Weight          *int                        `json:"weight"`
 	Group           *string                     `json:"group"`
 	Members         []string                    `json:"members"`
 	Bucket          bool                        `json:"bucket"`

@@ -114,6 +114,15 @@ func (c Capacity) LeastPerJob() resource.Quantity {
 	return *resource.NewMilliQuantity(whole.MilliValue()/2, resource.DecimalSI)
 }
 
+// Repaired reports whether GKE repairs the nodes.
+func (c Capacity) Repaired() bool { return !c.Unrepaired && !c.Option.Facts().NoRepair }
+
+// IdentityLabels returns the labels that distinguish the nodes and that the blueprint does
+// not set itself. Nodes with other identity labels are other nodes.
+func (c Capacity) IdentityLabels() []KeyValue {
+	return slices.DeleteFunc(slices.Clone(c.NodeLabels), func(l KeyValue) bool { return slices.Contains(c.OwnLabels, l) })
+}
+
 // Selector returns the label selector of the capacity's nodes, in kubectl's form.
 func (c Capacity) Selector() string {
 	labels := make([]string, len(c.NodeLabels))

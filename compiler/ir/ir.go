@@ -152,8 +152,16 @@ type SystemPool struct {
 	DiskType     string
 	DiskSizeGiB  int // GiB
 	NodesPerZone int
-	CountsNoSSDs bool // see Machine.CountsNoSSDs
+	// MaxNodesPerZone is the maximum if the autoscaler sizes the pool, otherwise 0.
+	MaxNodesPerZone int
+	CountsNoSSDs    bool // see Machine.CountsNoSSDs
 }
+
+// Scales reports whether the autoscaler sizes the pool.
+func (s SystemPool) Scales() bool { return s.MaxNodesPerZone > s.NodesPerZone }
+
+// MostPerZone returns the largest number of nodes in a zone.
+func (s SystemPool) MostPerZone() int { return max(s.NodesPerZone, s.MaxNodesPerZone) }
 
 // HasGroups reports whether at least one team has a Google group that the cluster
 // knows.
@@ -253,6 +261,8 @@ type Capacity struct {
 	// KeepsVersion reports whether GKE upgrades the capacity's pools only when
 	// support for their version ends.
 	KeepsVersion bool
+	// Unrepaired reports whether the blueprint turns GKE's repair of the nodes off.
+	Unrepaired bool
 	// Compact reports whether the nodes are placed close together, in one zone. The
 	// nodes of a multi-host TPU slice are always close together, and Compact is
 	// false for them.
@@ -280,6 +290,10 @@ type Capacity struct {
 	// GPUSubnet.Network, in the order of the nodes' devices.
 	Networks []string
 
+	// OwnLabels and OwnTaints are the labels and taints of the nodes that the blueprint
+	// sets. They are also in the four lists below.
+	OwnLabels []KeyValue
+	OwnTaints []Taint
 	// PoolLabels are the node labels that the pool sets itself, in addition to those
 	// that GKE adds.
 	PoolLabels []KeyValue

@@ -49,3 +49,26 @@ func (q Queue) GPUs() GPUShare {
 func KAIDefaultQueue(name string) bool {
 	return name == "default-parent-queue" || name == "default-queue"
 }
+
+// KAIQuota returns the number of GPUs that KAI Scheduler guarantees to a cohort: its own
+// quota, or else the sum of its teams' guarantees.
+func (p *Platform) KAIQuota(c Cohort) int64 {
+	if c.Quota != nil {
+		return int64(*c.Quota)
+	}
+	return p.TeamGuarantees(c.Name)
+}
+
+// TeamGuarantees returns the sum of the GPUs that are guaranteed to the teams of a cohort.
+func (p *Platform) TeamGuarantees(cohort string) int64 {
+	var sum int64
+	for _, t := range p.Teams {
+		if t.Cohort != cohort {
+			continue
+		}
+		for _, q := range t.Queues {
+			sum += q.GPUs().Guaranteed
+		}
+	}
+	return sum
+}

@@ -66,6 +66,9 @@ const (
 // rules.chosenApart.
 const LabelCapacity = "capacity"
 
+// LabelResourceType is the node label that says how a node was obtained.
+const LabelResourceType = "resource-type"
+
 // LabelNodePool is the label in which GKE gives nodes the name of their pool.
 const LabelNodePool = "cloud.google.com/gke-nodepool"
 

@@ -124,7 +124,7 @@ func (p *Platform) UsedSubnets() []string {
 // MaxNodes returns the largest number of nodes that the platform can have between
 // upgrades.
 func (p *Platform) MaxNodes() int {
-	nodes := p.SystemPool.NodesPerZone * len(p.Zones)
+	nodes := p.SystemPool.MostPerZone() * len(p.Zones)
 	for _, c := range p.Capacities {
 		nodes += c.MaxNodes
 	}

@@ -42,6 +42,10 @@ type AdmissionCheck struct {
 type Cohort struct {
 	Name, Parent string
 	Priority     int // priority of its queue in KAI Scheduler
+	Weight       int // weight of its queue in KAI Scheduler
+	// Quota is the number of GPUs that KAI Scheduler guarantees to the cohort; nil
+	// means the sum of its teams' guarantees.
+	Quota *int
 }
 
 // RootCohorts returns the root of the tree that each cohort belongs to.
@@ -73,6 +77,7 @@ type Team struct {
 	Namespace string
 	Cohort    string // "" for none
 	Priority  int    // priority of its queue in KAI Scheduler
+	Weight    int    // weight of its queue in KAI Scheduler
 	Group     string // Google group of its members, "" for none
 	// Members are the people and service accounts that submit jobs besides Group, as
 	// IAM writes them: "user:ADDRESS", "serviceAccount:ADDRESS", or the principal

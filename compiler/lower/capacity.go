@@ -24,9 +24,6 @@ const (
 	labelArchitecture  = "kubernetes.io/arch"
 	labelDRANetworks   = "cloud.google.com/gke-networking-dra-driver"
 
-	// labelResourceType says how a node was obtained.
-	labelResourceType = "resource-type"
-
 	noSchedule = "NoSchedule"
 )
 
@@ -82,6 +79,12 @@ func lowerCapacity(b *schema.Blueprint, name string, in schema.Capacity, zones [
 		upgrades = "endOfSupport"
 	}
 	c.KeepsVersion = valueOr(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && !option.ShortLived
+	c.Unrepaired = !in.AutoRepair
+	c.OwnLabels = keyValues(in.NodeLabels)
+	for _, t := range in.NodeTaints {
+		c.OwnTaints = append(c.OwnTaints, ir.Taint(t))
+	}
+	sortTaints(c.OwnTaints)
 	markNodes(&c)
 	c.PerNode = perNode(c.Machine, machine)
 	c.SystemPods = systemPods(c.Machine.Resource, b.Cluster.CSIDrivers)
@@ -180,9 +183,12 @@ func markNodes(c *ir.Capacity) {
 				ir.Taint{Key: option.AutoLabel.Key, Value: option.AutoLabel.Value, Effect: noSchedule})
 		}
 	default:
+		for _, l := range c.OwnLabels {
+			poolLabels[l.Key] = l.Value
+		}
 		poolLabels[ir.LabelCapacity] = c.Name
-		poolLabels[labelResourceType] = option.ResourceType
-		c.PoolTaints = []ir.Taint{{Key: option.Taint, Value: "true", Effect: noSchedule}}
+		poolLabels[ir.LabelResourceType] = option.ResourceType
+		c.PoolTaints = append([]ir.Taint{{Key: option.Taint, Value: "true", Effect: noSchedule}}, c.OwnTaints...)
 		taints = append(taints, c.PoolTaints...)
 	}
 	if c.Queued() {
@@ -275,7 +281,8 @@ func lowerSystemPool(c schema.Cluster) ir.SystemPool {
 	return ir.SystemPool{
 		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB,
 		DiskType: valueOr(in.Disk.Type, machine.BootDisk()), DiskSizeGiB: in.Disk.SizeGiB,
-		NodesPerZone: in.NodesPerZone, CountsNoSSDs: catalog.FamilyOf(machine.Family).CountsNoSSDs,
+		NodesPerZone: in.NodesPerZone, MaxNodesPerZone: valueOr(in.MaxNodesPerZone, 0),
+		CountsNoSSDs: catalog.FamilyOf(machine.Family).CountsNoSSDs,
 	}
 }
 

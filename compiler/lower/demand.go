@@ -85,7 +85,7 @@ func iamDemand(p *ir.Platform) ir.IAMDemand {
 // systemCapacity returns the system pool in the form of a capacity.
 func systemCapacity(p *ir.Platform) ir.Capacity {
 	return ir.Capacity{
-		Option: ir.OnDemand, Static: true, MaxNodes: p.SystemPool.NodesPerZone * len(p.Zones),
+		Option: ir.OnDemand, Static: true, MaxNodes: p.SystemPool.MostPerZone() * len(p.Zones),
 		Machine:  ir.Machine{Family: p.SystemPool.Family, VCPUs: p.SystemPool.VCPUs, MemoryGiB: p.SystemPool.MemoryGiB},
 		DiskType: p.SystemPool.DiskType, DiskSizeGiB: p.SystemPool.DiskSizeGiB,
 	}

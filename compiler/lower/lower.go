@@ -269,7 +269,8 @@ func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 	for name, c := range cohorts {
 		if depth(name) >= 0 {
 			out = append(out,
-				ir.Cohort{Name: name, Parent: valueOr(c.Parent, ""), Priority: valueOr(c.Priority, queuePriority)})
+				ir.Cohort{Name: name, Parent: valueOr(c.Parent, ""), Priority: valueOr(c.Priority, queuePriority),
+					Weight: valueOr(c.Weight, queueWeight), Quota: c.Quota})
 		}
 	}
 	slices.SortFunc(out, func(a, b ir.Cohort) int {

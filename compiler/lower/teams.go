@@ -16,6 +16,10 @@ import (
 // queues, v0.17.
 const queuePriority = 100
 
+// queueWeight is the default weight of a queue: KAI Scheduler gives a queue without weight no
+// idle GPUs.
+const queueWeight = 1
+
 // offer is a capacity together with the amounts of one unit of its quota.
 type offer struct {
 	capacity *ir.Capacity
@@ -101,6 +105,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			Namespace:       valueOr(in.Namespace, name),
 			Cohort:          valueOr(in.Cohort, ""),
 			Priority:        valueOr(in.Priority, queuePriority),
+			Weight:          valueOr(in.Weight, queueWeight),
 			Group:           valueOr(in.Group, ""),
 			Members:         sortedUnique(in.Members),
 			KubeAccount:     name + "-ksa",

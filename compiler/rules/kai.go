@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -26,6 +27,8 @@ func kaiRules() []Rule {
 		rule("E1007", "wrong value for a PriorityClass of KAI Scheduler", ownClasses, only(ir.KAI)),
 		rule("E1008", "two queues of KAI Scheduler have the same name", queueNames, only(ir.KAI)),
 		rule("W1009", "nodes start for jobs that wait for quota", onEach(capacities, idleNodes), only(ir.KAI)),
+		rule("W1090", "cohort is guaranteed fewer GPUs than its teams", cohortBelowTeams, resolved, only(ir.KAI)),
+		rule("E1091", "weight or quota of a queue without KAI Scheduler", queueShares, except(ir.KAI)),
 		rule("E1063", "GitOps is unavailable with KAI Scheduler", reportGitOpsWithKAI, only(ir.KAI)),
 	}
 }
@@ -208,6 +211,37 @@ func queuePriorities(r *report) {
 		}
 	}
 	r.addKey(paths[0], "priority of a queue is unavailable with "+r.Plan.Scheduler.Facts().Name, options...)
+}
+
+// cohortBelowTeams reports a cohort whose own quota is less than the sum of its teams'
+// guarantees: KAI Scheduler first divides GPUs among the cohorts, so the teams cannot all
+// have their guarantees while others use the rest.
+func cohortBelowTeams(r *report) {
+	for _, c := range r.Plan.Cohorts {
+		if teams := r.Plan.TeamGuarantees(c.Name); c.Quota != nil && int64(*c.Quota) < teams {
+			r.add(at("cohorts", c.Name, "quota"),
+				say("cohort %q is guaranteed %s, but its teams are guaranteed %d together", c.Name,
+					words.Count(*c.Quota, "GPU"), teams),
+				helpOrAccept("if the guarantees of the teams hold only while other cohorts leave GPUs idle",
+					"raise quota to %d, or remove it", teams))
+		}
+	}
+}
+
+// queueShares reports a weight of a queue or a quota of a cohort, one mistake however many
+// queues have one.
+func queueShares(r *report) {
+	fields := fieldsAt(r.Blueprint, "cohorts.*.weight cohorts.*.quota teams.*.weight")
+	if len(fields) == 0 {
+		return
+	}
+	name := fields[0].path.last()
+	cure := "limit what each team borrows with borrow"
+	if name == "quota" {
+		cure = "give the quota to the teams, which lend what they do not use"
+	}
+	r.addKey(fields[0].path, say("%s of a queue is unavailable with %s", name, r.Plan.Scheduler.Facts().Name),
+		help(`remove %s, and %s; or set scheduler: "kai"`, name, cure))
 }
 
 func ownClasses(r *report) {

@@ -241,7 +241,7 @@ func refusesAlways(check string, p *ir.Platform) bool {
 	case needsExemption:
 		return true
 	case needsRepair:
-		return p.AnyCapacity(func(c ir.Capacity) bool { return c.OwnsPools() && c.Option.Facts().NoRepair })
+		return p.AnyCapacity(func(c ir.Capacity) bool { return c.OwnsPools() && !c.Repaired() })
 	case closesPorts:
 		return slices.ContainsFunc(p.Network.GPUs, func(n ir.GPUNetwork) bool { return n.Profile == "" })
 	case needsGoogle:

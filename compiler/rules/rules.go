@@ -29,7 +29,7 @@ import (
 // All returns every rule, sorted by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), entityRules(), refusedNameRules(), memberRules(), identityRules(), labelRules(), hardwareRules(),
+		nameRules(), entityRules(), refusedNameRules(), memberRules(), identityRules(), labelRules(), nodeLabelRules(), hardwareRules(),
 		placeRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(),
 		existingNetworkRules(), gpuNetworkRules(), takeOverRules(),
 		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), organisationRules(), nodeRules(),

@@ -137,6 +137,10 @@ var allEdits = map[string][]blueprintEdit{
 			name: "pool of the system", old: "systemPool: nodesPerZone: 2",
 			new: `systemPool: {machine: "e2-standard-8", nodesPerZone: 3}`,
 		},
+		{
+			name: "pool of the system that scales", old: "systemPool: nodesPerZone: 2",
+			new: "systemPool: {nodesPerZone: 2, maxNodesPerZone: 4}",
+		},
 		{name: "smaller pool of the system", old: "nodesPerZone: 2", new: "nodesPerZone: 1"},
 		{name: "release channel", old: `releaseChannel: "RAPID"`, new: `releaseChannel: "REGULAR"`},
 		{name: "CSI driver", old: "filestore:    true", new: "filestore:    false"},
@@ -173,6 +177,12 @@ var allEdits = map[string][]blueprintEdit{
 		{name: "most nodes", old: "maxNodes: 36", new: "maxNodes: 40"},
 		{name: "fewer nodes at most", old: "maxNodes: 36", new: "maxNodes: 26"},
 		{name: "nodes that always run", old: "maxNodes: 24", new: "minNodes: 3, maxNodes: 24"},
+		{name: "no repair", old: "maxNodes: 24", new: "maxNodes: 24, autoRepair: false"},
+		{
+			name: "labels and taints of nodes", old: "maxNodes: 24",
+			new: `maxNodes: 24, nodeLabels: "example.com/pool": "research", ` +
+				`nodeTaints: [{key: "example.com/team", value: "research", effect: "NoExecute"}]`,
+		},
 		{name: "end of support", old: "maxNodes: 24", new: `maxNodes: 24, upgrades: "endOfSupport"`},
 		{
 			name: "type of disk", old: `l4: {machine: "g2-standard-24",`,

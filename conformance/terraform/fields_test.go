@@ -50,6 +50,7 @@ var unedited = map[string]string{
 	"teams.*.maxJobs":                          noResource,
 	"teams.*.priority":                         noResource,
 	"teams.*.queues":                           noResource,
+	"teams.*.weight":                           noResource,
 	"teams.*.quota.*.*.borrow":                 "as accelerators",
 	"teams.*.quota.*.*.cpus":                   "as accelerators",
 	"teams.*.quota.*.*.lend":                   "as accelerators",

@@ -31,15 +31,15 @@ func TestShare(t *testing.T) {
 		flavors []ir.FlavorQuota
 		want    map[string]int64
 	}{
-		{"nothing", nil, share(0, 0)},
-		{"no cohort", []ir.FlavorQuota{gpuQuota(8, nil, false)}, share(8, 8)},
-		{"some", []ir.FlavorQuota{gpuQuota(8, &four, false)}, share(8, 12)},
-		{"all", []ir.FlavorQuota{gpuQuota(8, nil, true)}, share(8, -1)},
-		{"capacities together", []ir.FlavorQuota{gpuQuota(8, &four, false), gpuQuota(2, nil, false)}, share(10, 14)},
-		{"all of one of them", []ir.FlavorQuota{gpuQuota(8, nil, true), gpuQuota(2, &four, false)}, share(10, -1)},
-		{"a reservation that has not begun", []ir.FlavorQuota{gpuQuota(8, nil, false), waiting}, share(8, 8)},
+		{"nothing", nil, share(0, 0, 1)},
+		{"no cohort", []ir.FlavorQuota{gpuQuota(8, nil, false)}, share(8, 8, 1)},
+		{"some", []ir.FlavorQuota{gpuQuota(8, &four, false)}, share(8, 12, 1)},
+		{"all", []ir.FlavorQuota{gpuQuota(8, nil, true)}, share(8, -1, 1)},
+		{"capacities together", []ir.FlavorQuota{gpuQuota(8, &four, false), gpuQuota(2, nil, false)}, share(10, 14, 1)},
+		{"all of one of them", []ir.FlavorQuota{gpuQuota(8, nil, true), gpuQuota(2, &four, false)}, share(10, -1, 1)},
+		{"a reservation that has not begun", []ir.FlavorQuota{gpuQuota(8, nil, false), waiting}, share(8, 8, 1)},
 	} {
-		if got := gpuShare(ir.Queue{Flavors: test.flavors}); !maps.Equal(got, test.want) {
+		if got := gpuShare(ir.Queue{Flavors: test.flavors}, 1); !maps.Equal(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
@@ -51,9 +51,9 @@ func TestQueues(t *testing.T) {
 	}
 	p := &ir.Platform{
 		Name:    "demo",
-		Cohorts: []ir.Cohort{{Name: "research", Priority: 200}, {Name: "nobody", Priority: 100}},
+		Cohorts: []ir.Cohort{{Name: "research", Priority: 200, Weight: 1}, {Name: "nobody", Priority: 100, Weight: 1}},
 		Teams: []ir.Team{
-			{Name: "vision", Namespace: "ns", Cohort: "research", Priority: 150, Queues: queue(8)},
+			{Name: "vision", Namespace: "ns", Cohort: "research", Priority: 150, Weight: 1, Queues: queue(8)},
 			{Name: "speech", Cohort: "research", Queues: queue(3)},
 			{Name: "alone", Queues: queue(5)},
 			{Name: "idle", Cohort: "research"},

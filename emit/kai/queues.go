@@ -16,9 +16,9 @@ var version = schema.GroupVersion{Group: "scheduling.run.ai", Version: "v2"}
 // can have, and its weight when queues of one priority share the amount that is
 // guaranteed to nobody. A queue without a written limit can run nothing. A queue
 // without weight gets no part of the shared amount, and cannot reclaim it from
-// others. All queues have the same weight: they differ in priority.
-func share(quota, limit int64) map[string]int64 {
-	return map[string]int64{"limit": limit, "overQuotaWeight": 1, "quota": quota}
+// others.
+func share(quota, limit int64, weight int) map[string]int64 {
+	return map[string]int64{"limit": limit, "overQuotaWeight": int64(weight), "quota": quota}
 }
 
 // unlimited is a quota or limit without a bound.
@@ -28,7 +28,7 @@ const unlimited = -1
 // resources: pods that must not be evicted run only within the quota of every resource, so
 // without these shares they would wait for ever.
 func newQueue(p *ir.Platform, name, parent string, priority int, gpu map[string]int64) *kubeyaml.Object {
-	free := share(unlimited, unlimited)
+	free := share(unlimited, unlimited, 1)
 	spec := kubeyaml.Fields{
 		"priority": priority, "resources": kubeyaml.Fields{"cpu": free, "gpu": gpu, "memory": free},
 	}
@@ -38,18 +38,13 @@ func newQueue(p *ir.Platform, name, parent string, priority int, gpu map[string]
 	return kubeyaml.NewObject(version.String(), "Queue", kubeyaml.Meta(p.Name, "", name), spec)
 }
 
-// cohortQueues returns the queues of the cohorts. Each is guaranteed the sum of its
-// teams' guarantees, and has no limit.
+// cohortQueues returns the queues of the cohorts. Each is guaranteed its own quota, or else
+// the sum of its teams' guarantees, and has no limit.
 func cohortQueues(p *ir.Platform) []any {
-	guaranteed := map[string]int64{}
-	for _, t := range p.Teams {
-		for _, q := range t.Queues {
-			guaranteed[t.Cohort] += q.GPUs().Guaranteed
-		}
-	}
 	var objects []any
 	for _, c := range p.Cohorts {
-		objects = append(objects, newQueue(p, c.Name, c.Parent, c.Priority, share(guaranteed[c.Name], unlimited)))
+		share := share(p.KAIQuota(c), unlimited, c.Weight)
+		objects = append(objects, newQueue(p, c.Name, c.Parent, c.Priority, share))
 	}
 	return objects
 }
@@ -57,16 +52,16 @@ func cohortQueues(p *ir.Platform) []any {
 // teamQueue returns the queue of a team. It has the same team label as the team's
 // namespace.
 func teamQueue(p *ir.Platform, t ir.Team, q ir.Queue) *kubeyaml.Object {
-	out := newQueue(p, q.LocalQueue, t.Cohort, t.Priority, gpuShare(q))
+	out := newQueue(p, q.LocalQueue, t.Cohort, t.Priority, gpuShare(q, t.Weight))
 	out.Labels[ir.LabelTeam] = t.Name
 	return out
 }
 
 // gpuShare returns a queue's share of the GPUs.
-func gpuShare(q ir.Queue) map[string]int64 {
+func gpuShare(q ir.Queue, weight int) map[string]int64 {
 	g := q.GPUs()
 	if g.All {
 		g.Most = unlimited
 	}
-	return share(g.Guaranteed, g.Most)
+	return share(g.Guaranteed, g.Most, weight)
 }

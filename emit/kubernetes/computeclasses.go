@@ -20,7 +20,7 @@ func computeClasses(p *ir.Platform) []any {
 			continue
 		}
 		config := kubeyaml.Fields{"serviceAccount": p.NodeAccount.Email(p.Project)}
-		if c.Option.Facts().NoRepair {
+		if !c.Repaired() {
 			config["autoRepair"] = false
 		}
 		objects = append(objects, kubeyaml.NewObject("cloud.google.com/v1", "ComputeClass",

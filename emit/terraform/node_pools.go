@@ -56,8 +56,7 @@ func systemPool(b *body, p *ir.Platform) {
 	b.note("The nodes for GKE's own pods, " + controllers(p) + ".")
 	np := onePool(b, p, p.SystemPool.Name)
 	np.setExpr("node_locations", "var.zones")
-	np.note("The number of nodes in each zone.")
-	np.setNumber("node_count", p.SystemPool.NodesPerZone)
+	systemNodeCount(np, p.SystemPool)
 	writeManagement(np, true)
 	writeUpgrades(np, ir.SystemSurge, 0)
 	privateNodes(np)
@@ -66,7 +65,22 @@ func systemPool(b *body, p *ir.Platform) {
 	nodeIdentity(node)
 	nodeDefaults(node, p)
 	machine := ir.Machine{CountsNoSSDs: p.SystemPool.CountsNoSSDs}
-	writeLifecycle(np, ir.Capacity{Static: true, Machine: machine}, clusterTrigger(p)...)
+	writeLifecycle(np, ir.Capacity{Static: !p.SystemPool.Scales(), Machine: machine}, clusterTrigger(p)...)
+}
+
+// systemNodeCount sets the number of nodes of the system pool. It spreads them evenly, so
+// that each zone keeps its nodes.
+func systemNodeCount(np *body, pool ir.SystemPool) {
+	np.note("The number of nodes in each zone.")
+	if !pool.Scales() {
+		np.setNumber("node_count", pool.NodesPerZone)
+		return
+	}
+	np.setNumber("initial_node_count", pool.NodesPerZone)
+	scaling := np.block("autoscaling")
+	scaling.setNumber("min_node_count", pool.NodesPerZone)
+	scaling.setNumber("max_node_count", pool.MaxNodesPerZone)
+	scaling.setString("location_policy", "BALANCED")
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
@@ -85,7 +99,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 		np.note("GKE repairs a node by replacing it, but "+constant(option.Nodes)+" cannot promise another node. GKE",
 			"does not upgrade running "+constant(option.Nodes)+" nodes: only new nodes get the new version.")
 	}
-	writeManagement(np, !option.NoRepair)
+	writeManagement(np, c.Repaired())
 	if !option.ShortLived {
 		reason := constant("Accelerators are scarce")
 		if c.Machine.Accelerator == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// kaiQuota adds the effects of another share, parent or priority of a queue of KAI Scheduler.
+// kaiQuota adds the effects of another share, parent, priority or weight of a queue of KAI Scheduler.
 //
 // KAI Scheduler counts the GPUs of all capacities together. A queue whose guarantee is in use
 // by others reclaims it, from jobs that exceed the guarantee of their queue and that have a
@@ -40,8 +40,11 @@ func (c *change) kaiQuota() {
 			c.kaiMoved(t, "cohort "+now.Name+": another parent")
 		}
 		c.kaiPriority(t, "priority of the team's queue", t.was.Priority, t.is.Priority)
+		c.kaiWeight(t, "weight of the team's queue", t.was.Weight, t.is.Weight)
 		if t.was.Cohort == t.is.Cohort {
 			c.kaiPriority(t, "priority of cohort "+now.Name, old.Priority, now.Priority)
+			c.kaiWeight(t, "weight of cohort "+now.Name, old.Weight, now.Weight)
+			c.kaiCohortQuota(t, old, now)
 		}
 	}
 }
@@ -113,4 +116,39 @@ func (c *change) kaiPriority(t tenant, what string, was, is int) {
 			waiting: o, new: o,
 		})
 	}
+}
+
+// kaiWeight adds the effect of another weight of a queue, or of the queue above it. A queue
+// without weight cannot reclaim GPUs beyond its guarantee.
+func (c *change) kaiWeight(t tenant, what string, was, is int) {
+	s := subject{cause: fmt.Sprintf("%s: %d -> %d", what, was, is)}
+	switch {
+	case is > was:
+		o := Outcome{MayStart, "may start earlier: the queue gets a larger part of idle GPUs"}
+		c.effects.add(t.was.Name, s, outcomes{waiting: o, new: o})
+	case is < was:
+		o := Outcome{Wait, "may wait longer: the queue gets a smaller part of idle GPUs"}
+		c.effects.add(t.was.Name, s, outcomes{
+			running: Outcome{MayStop, "beyond the guarantee may stop for jobs of other queues"}, waiting: o, new: o,
+		})
+	}
+}
+
+// kaiCohortQuota adds the effect of another quota of a cohort.
+func (c *change) kaiCohortQuota(t tenant, was, is ir.Cohort) {
+	old, now := c.before.KAIQuota(was), c.after.KAIQuota(is)
+	if was.Quota == nil && is.Quota == nil || old == now {
+		return // the guarantees of the teams tell it
+	}
+	s := subject{cause: fmt.Sprintf("guarantee of cohort %s: %d -> %s", is.Name, old, words.Count(int(now), "GPU"))}
+	if now > old {
+		o := Outcome{MayStart, "may start earlier, because the cohort is guaranteed more GPUs"}
+		c.effects.add(t.was.Name, s, outcomes{waiting: o, new: o})
+		return
+	}
+	o := Outcome{Wait, "beyond the guarantee may wait longer, because the cohort is guaranteed fewer GPUs"}
+	c.effects.add(t.was.Name, s, outcomes{
+		running: Outcome{MayStop, "beyond the guarantee of the cohort continue until another cohort needs its GPUs"},
+		waiting: o, new: o,
+	})
 }

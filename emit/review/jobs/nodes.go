@@ -96,7 +96,7 @@ func (c *change) fateOf(name string) (fate losses.Why, cause string) {
 	switch {
 	case is == nil:
 		return losses.Removed, quoted + " leaves the platform"
-	case slices.Contains(whys, losses.Replaced), was != nil && !slices.Equal(was.NodeLabels, is.NodeLabels):
+	case slices.Contains(whys, losses.Replaced), was != nil && !slices.Equal(was.IdentityLabels(), is.IdentityLabels()):
 		return losses.Replaced, quoted + ": its nodes are replaced"
 	case len(whys) == 0:
 		return "", ""
@@ -251,6 +251,25 @@ func (c *change) sameNodes(was, is *ir.Capacity, users []pair) {
 		add(fmt.Sprintf("capacity %q: GKE recreates its nodes, one after the other", is.Name), outcomes{
 			running: Outcome{Stop, "stop when their node is recreated, and start again on another node or wait"},
 		})
+	}
+	c.ownLabels(was, is, add)
+}
+
+// ownLabels adds the effects of other labels and taints that the blueprint sets. GKE changes
+// them on running nodes. Pods of running jobs lack a toleration of a new taint, which only
+// evicts them with the effect NoExecute. Source: GKE documentation, "Update node labels and
+// taints in existing node pools".
+func (c *change) ownLabels(was, is *ir.Capacity, add func(string, outcomes)) {
+	for _, t := range is.OwnTaints {
+		if t.Effect == "NoExecute" && !slices.Contains(was.OwnTaints, t) {
+			add(fmt.Sprintf("capacity %q: new taint %s=%s:%s", is.Name, t.Key, t.Value, t.Effect), outcomes{
+				running: Outcome{Stop, "stop, because their pods do not tolerate the taint, and start again or wait"},
+			})
+		}
+	}
+	if gone := c.goneLabels(is.Name); gone != "" {
+		o := Outcome{NeverStart, "that select " + gone + " never start: " + resubmit}
+		add(fmt.Sprintf("capacity %q: its nodes lose labels", is.Name), outcomes{waiting: o, new: o})
 	}
 }
 

@@ -593,7 +593,7 @@ func unknownUntil(s string) string {
 
 // describePool adds the hardware class of a node pool's nodes, and whether their number is fixed.
 func (r *Replacement) describePool(p *ir.Platform, pool string) {
-	r.Fixed = pool == p.SystemPool.Name
+	r.Fixed = pool == p.SystemPool.Name && !p.SystemPool.Scales()
 	for _, c := range p.Capacities {
 		if slices.Contains(c.Pools(), pool) {
 			r.Hardware, r.Fixed = c.Hardware, c.Static || c.Sliced()
@@ -607,14 +607,14 @@ func dependentsOf(p *ir.Platform, kind, name string) (nodes int, workloads []str
 	var capacities []string
 	switch kind {
 	case "google_container_cluster":
-		nodes = p.SystemPool.NodesPerZone * len(p.Zones)
+		nodes = p.SystemPool.MostPerZone() * len(p.Zones)
 		for _, c := range p.Capacities {
 			nodes += c.MaxNodes
 			capacities = append(capacities, c.Name)
 		}
 	case "google_container_node_pool":
 		if name == p.SystemPool.Name {
-			return p.SystemPool.NodesPerZone * len(p.Zones), nil
+			return p.SystemPool.MostPerZone() * len(p.Zones), nil
 		}
 		for _, c := range p.Capacities {
 			if !slices.Contains(c.Pools(), name) {

@@ -236,7 +236,11 @@ func (s *sheet) systemPool() {
 	pool.setting("name", p.Name)
 	pool.setting("machine", p.Machine, anew)
 	pool.setting("boot disk", diskText(p.DiskType, p.DiskSizeGiB), anew)
-	pool.setting("size", words.Count(p.NodesPerZone, "node")+" in each zone")
+	size := words.Count(p.NodesPerZone, "node")
+	if p.Scales() {
+		size = fmt.Sprintf("%d-%s", p.NodesPerZone, words.Count(p.MaxNodesPerZone, "node"))
+	}
+	pool.setting("size", size+" in each zone")
 }
 
 func diskText(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", kind, gib) }
@@ -437,6 +441,14 @@ func labelTexts(labels []ir.KeyValue) []string {
 	var out []string
 	for _, l := range labels {
 		out = append(out, l.Key+"="+l.Value)
+	}
+	return out
+}
+
+func taintTexts(taints []ir.Taint) []string {
+	var out []string
+	for _, t := range taints {
+		out = append(out, t.Key+"="+t.Value+":"+t.Effect)
 	}
 	return out
 }

@@ -23,6 +23,9 @@ func (s *sheet) addTeams() {
 		cohort.is("parent cohort", cmp.Or(c.Parent, none))
 		cohort.topic = TopicPriority
 		cohort.is("priority of its queue", strconv.Itoa(c.Priority))
+		cohort.is("weight of its queue", strconv.Itoa(c.Weight))
+		cohort.topic = TopicQuota
+		cohort.is("guaranteed GPUs", cohortQuota(c))
 	}
 	for i := range s.plan.SharedQueues {
 		s.sharedQueue(&s.plan.SharedQueues[i])
@@ -41,6 +44,14 @@ func (s *sheet) addTeams() {
 	}
 }
 
+// cohortQuota returns the GPUs that are guaranteed to a cohort, in words.
+func cohortQuota(c ir.Cohort) string {
+	if c.Quota == nil {
+		return "the sum of its teams"
+	}
+	return strconv.Itoa(*c.Quota)
+}
+
 func withPrefix(prefix, s string) string {
 	if s == "" {
 		return ""
@@ -54,6 +65,7 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 	team.is("namespace", t.Namespace, "objects that the team created in the old namespace are not moved")
 	team.has("cohort", fact{value: cmp.Or(t.Cohort, none), notes: func() []string { return lendingNote(t, members) }})
 	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
+	team.has("weight of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Weight)})
 	if t.Bucket != "" {
 		team.has("bucket", fact{form: being})
 	}

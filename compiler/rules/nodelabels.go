@@ -1,0 +1,180 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Rules on the labels, taints and repair of nodes, and on the size of the system pool.
+//
+// Source: Kubernetes documentation, "Labels and Selectors" and "Taints and Tolerations"; GKE
+// documentation, "Node labels" and "Node taints"; Kueue 0.19, CRD of ResourceFlavor.
+
+func nodeLabelRules() []Rule {
+	return []Rule{
+		rule("E0260", "label or taint of nodes is invalid", nodeMarks, fieldwise),
+		rule("E0261", "label or taint of nodes is reserved", reservedNodeMarks, fieldwise),
+		rule("E0262", "capacity has the same taint twice", on("capacity.*", sameTaints), fieldwise),
+		rule("E0263", "too many labels or taints of nodes", onEach(capacities, nodeMarkCount), resolved),
+		rule("E0264", "field is unavailable for nodes of a capacity", onEach(capacities, marksOfOwnPools), resolved),
+		rule("E0265", "system pool has a maximum below its minimum", systemPoolMaximum),
+	}
+}
+
+// maxNodeMarks is the number of labels, and the number of taints, of a ResourceFlavor.
+const maxNodeMarks = 8
+
+// reservedDomains are the domains of labels and taints that Kubernetes, GKE, device plugins
+// and the schedulers set.
+var reservedDomains = []string{
+	"kubernetes.io", "k8s.io", "x-k8s.io", "cloud.google.com", "gke.io", "google.com", "nvidia.com", "kai.scheduler",
+	"run.ai",
+}
+
+// nodeMark is a label or a taint.
+type nodeMark struct {
+	what       string
+	path       fieldPath // its key
+	valuePath  fieldPath
+	key, value string
+}
+
+// nodeMarksOf returns the labels and taints of nodes that the blueprint sets.
+func (r *report) nodeMarksOf() []nodeMark {
+	var marks []nodeMark
+	for path, value := range every[string](r, "capacity.*.nodeLabels.*") {
+		marks = append(marks, nodeMark{"label", path, path, path.last(), value})
+	}
+	for path, t := range every[schema.NodeTaint](r, "capacity.*.nodeTaints.[]") {
+		marks = append(marks, nodeMark{"taint", path.at("key"), path.at("value"), t.Key, t.Value})
+	}
+	return marks
+}
+
+// addMark reports the key of a label or taint.
+func (r *report) addMark(m nodeMark, message string, options ...option) {
+	if m.what == "label" {
+		r.addKey(m.path, message, options...)
+	} else {
+		r.add(m.path, message, options...)
+	}
+}
+
+func nodeMarks(r *report) {
+	for _, m := range r.nodeMarksOf() {
+		if len(validation.IsQualifiedName(m.key)) > 0 {
+			r.addMark(m, say("%q cannot be the key of a node %s", m.key, m.what), help("write letters, digits, dashes, "+
+				"underscores and dots, at most 63, perhaps behind a domain and a slash"))
+		} else if len(validation.IsValidLabelValue(m.value)) > 0 {
+			r.add(m.valuePath, say("%q cannot be the value of a node %s", m.value, m.what),
+				help("write letters, digits, dashes, underscores and dots, at most 63"))
+		}
+	}
+}
+
+func reservedNodeMarks(r *report) {
+	for _, m := range r.nodeMarksOf() {
+		domain, name, found := strings.Cut(m.key, "/")
+		owner := ""
+		switch {
+		case !found && isMarkOfPlatform(m.key):
+			owner, name = "batchwright itself sets it on nodes", m.key
+		case found && slices.ContainsFunc(reservedDomains, func(own string) bool {
+			return domain == own || strings.HasSuffix(domain, "."+own)
+		}):
+			owner = say("Kubernetes, GKE or a scheduler sets keys of %s", domain)
+		default:
+			continue
+		}
+		r.addMark(m, say("key %q of a node %s is reserved", m.key, m.what), note("%s", owner),
+			help("write another key, such as %q", "example.com/"+name))
+	}
+}
+
+// isMarkOfPlatform reports whether a key is that of a label or taint of every node pool.
+func isMarkOfPlatform(key string) bool {
+	return key == ir.LabelCapacity || key == ir.LabelResourceType ||
+		slices.ContainsFunc(ir.Options(), func(o ir.OptionFacts) bool { return o.Taint == key })
+}
+
+// sameTaints reports two taints of the same key and effect, of which a node can have one.
+func sameTaints(r *report, path fieldPath, c schema.Capacity) {
+	for i, t := range c.NodeTaints {
+		first := slices.IndexFunc(c.NodeTaints, func(o schema.NodeTaint) bool {
+			return o.Key == t.Key && o.Effect == t.Effect
+		})
+		if first < i {
+			here, other := path.at("nodeTaints", diag.Index(i)), path.at("nodeTaints", diag.Index(first))
+			r.add(here.at("key"), say("a node has only one taint with key %q and effect %s", t.Key, t.Effect),
+				see(other, "the other taint"), help("remove one of them, or write another key"))
+		}
+	}
+}
+
+// nodeMarkCount reports more labels or taints than a ResourceFlavor can have with those of the
+// platform.
+func nodeMarkCount(r *report, c ir.Capacity) {
+	for _, m := range []struct {
+		field, what string
+		all, own    int
+	}{
+		{"nodeLabels", "label", len(c.NodeLabels), len(c.OwnLabels)},
+		{"nodeTaints", "taint", len(c.NodeTaints), len(c.OwnTaints)},
+	} {
+		if m.own > 0 && m.all > maxNodeMarks {
+			r.addKey(at("capacity", c.Name, m.field),
+				say("nodes of capacity %q have %s with those of GKE and the platform, but at most %d are possible",
+					c.Name, words.Count(m.all, m.what), maxNodeMarks),
+				help("remove at least %s: a ResourceFlavor of Kueue has at most %d",
+					words.Count(m.all-maxNodeMarks, m.what), maxNodeMarks))
+		}
+	}
+}
+
+// marksOfOwnPools reports labels, taints and repair of nodes that GKE creates, and repair of
+// nodes that GKE never repairs. Source: GKE documentation, "Node auto-repair" and "About GPU
+// and TPU provisioning with flex-start".
+func marksOfOwnPools(r *report, c ir.Capacity) {
+	in := r.Blueprint.Capacity[c.Name]
+	path := at("capacity", c.Name)
+	if repair := path.at("autoRepair"); c.Option.Facts().NoRepair && in.AutoRepair && r.Written(repair...) {
+		r.addKey(repair, say("field autoRepair is unavailable for %s: GKE does not repair them", c.Option.Facts().Nodes),
+			help("remove autoRepair"))
+	}
+	if c.OwnsPools() {
+		return
+	}
+	for _, f := range []struct {
+		field string
+		set   bool
+	}{
+		{"autoRepair", !in.AutoRepair && c.AutoProvisioned && !c.ComputeClass},
+		{"nodeLabels", len(in.NodeLabels) > 0},
+		{"nodeTaints", len(in.NodeTaints) > 0},
+	} {
+		if f.set {
+			r.addKey(path.at(f.field),
+				say("field %s is unavailable for capacity %q: GKE creates its node pools itself", f.field, c.Name),
+				help("remove %s; or "+givesOwnPool, f.field, creatorField(c)))
+		}
+	}
+}
+
+func systemPoolMaximum(r *report) {
+	pool := r.Blueprint.Cluster.SystemPool
+	if most := pool.MaxNodesPerZone; most != nil && *most < pool.NodesPerZone {
+		r.add(at("cluster", "systemPool", "maxNodesPerZone"),
+			say("the system pool has at least %s in each zone, but at most %d", words.Count(pool.NodesPerZone, "node"),
+				*most),
+			when(r.Written("cluster", "systemPool", "nodesPerZone"),
+				see(at("cluster", "systemPool", "nodesPerZone"), "the minimum")),
+			help("raise maxNodesPerZone to %d or more, or remove it", pool.NodesPerZone))
+	}
+}
