@@ -54,28 +54,41 @@ CAPACITIES=(
 PHASES=(
   'low-priority' 'Every job gets quota. The first job of each team borrows the reservation,
 which no job of high priority uses yet. The other jobs run on Spot VMs. A
-job runs for about 30 minutes, and the next three phases need these jobs:
+job runs for about 25 minutes, and the next five phases need these jobs:
 perform them within this time. Waits for at most 10 minutes.' '600'
   'high-priority' 'Two jobs of each team get quota within its guarantee. They take back the
 reservation: the jobs of low priority that borrow it are evicted, and wait
-at the head of their queues. Waits for at most 10 minutes.' '600'
+at the head of their queues, because the other jobs of their cohort fill its
+Spot VMs. Waits for at most 10 minutes.' '600'
   'compact' 'One job of each team gets quota, on A100 GPUs that are close together. GKE
 makes a node pool for each of these jobs. Waits for at most 10 minutes.' '600'
   'return' 'The phase deletes the jobs of high priority. The evicted jobs borrow the
 reservation again. Waits for at most 10 minutes.' '600'
-  'jobset' 'The phase deletes all earlier jobs, and submits JobSets to the queues of low
-priority: JobSets use the same queues as Jobs. Waits for at most 10 minutes.' '600'
-  'flex-start' 'The phase deletes the JobSets, and submits two jobs to the shared queue.
-Each reserves its quota at once, and is admitted when flex-start has all
-GPUs of this job. Until then it is neither pending nor admitted. GPUs can
-take hours to come, and the two jobs can get them at different times. If one
-job has ended before the other starts, the numbers differ and nothing is
+  'idle-teams' 'Two teams delete their jobs of low priority. The Spot VMs that they are
+guaranteed are idle now. Waits for at most 10 minutes.' '600'
+  'to-spot' 'Jobs of high priority take back the reservation again. Now the evicted jobs
+of low priority move to Spot VMs, on quota that their team borrows from the
+idle one. Waits for at most 10 minutes.' '600'
+  'jobset' 'The phase deletes the jobs of both priorities, and submits JobSets to the
+queues of low priority: JobSets use the same queues as Jobs. The compact
+jobs run beside them. Waits for at most 10 minutes.' '600'
+  'to-the-end' 'The phase deletes the jobs, submits all 64 again, and waits until all have
+ended. Kueue starts each job when its queue has quota: 2 jobs of high
+priority in each team at a time, then the next ones. This takes about two
+hours. Waits for at most 4 hours.' '14400'
+  'flex-start' 'The phase deletes all earlier jobs, and submits two jobs to the shared
+queue. Each reserves its quota at once, and is admitted when flex-start has
+all GPUs of this job. Until then it is neither pending nor admitted. GPUs
+can take hours to come, and the two jobs can get them at different times. If
+one job has ended before the other starts, the numbers differ and nothing is
 wrong. Waits for at most 4 hours.' '14400'
   'empty' 'The phase deletes the jobs of the shared queue, so the queue is empty. GKE
 removes their nodes. Waits for at most 10 minutes.' '600'
 )
 # phase, team that takes part; all teams take part in the other phases
 PHASE_TEAMS=(
+  'idle-teams' 'team-b'
+  'idle-teams' 'team-d'
 )
 # phase, step, workload or capacity, number of nodes or whether jobs are submitted one by one
 STEPS=(
@@ -83,9 +96,20 @@ STEPS=(
   'high-priority' 'submit' 'high-priority' 'false'
   'compact' 'submit' 'compact' 'false'
   'return' 'delete' 'high-priority' ''
+  'idle-teams' 'delete' 'low-priority' ''
+  'to-spot' 'submit' 'high-priority' 'false'
   'jobset' 'delete' 'low-priority' ''
-  'jobset' 'delete' 'compact' ''
+  'jobset' 'delete' 'high-priority' ''
   'jobset' 'submit' 'jobset' 'false'
+  'to-the-end' 'delete' 'compact' ''
+  'to-the-end' 'delete' 'jobset' ''
+  'to-the-end' 'submit' 'low-priority' 'false'
+  'to-the-end' 'submit' 'high-priority' 'false'
+  'to-the-end' 'submit' 'compact' 'false'
+  'to-the-end' 'submit' 'jobset' 'false'
+  'flex-start' 'delete' 'low-priority' ''
+  'flex-start' 'delete' 'high-priority' ''
+  'flex-start' 'delete' 'compact' ''
   'flex-start' 'delete' 'jobset' ''
   'flex-start' 'submit' 'finetune-gemma-2b' 'false'
   'flex-start' 'submit' 'finetune-gemma-7b' 'false'
@@ -119,15 +143,30 @@ QUEUE_COUNTS=(
   'compact' 'lp' '1' '3'
   'return' 'hp' '0' '0'
   'return' 'lp' '0' '4'
-  'jobset' 'compact' '0' '0'
+  'idle-teams' 'lp' '0' '0'
+  'to-spot' 'hp' '2' '2'
+  'jobset' 'compact' '3' '1'
+  'jobset' 'hp' '0' '0'
   'jobset' 'lp' '0' '4'
+  'to-the-end' 'compact' '0' '0'
+  'to-the-end' 'hp' '0' '0'
+  'to-the-end' 'lp' '0' '0'
   'flex-start' 'dws' '0' '2'
   'flex-start' 'lp' '0' '0'
   'empty' 'dws' '0' '0'
 )
-# phase, workload, jobs of each team that were evicted for other jobs
+# phase, workload, capacity on which they have quota again, jobs of each team that were evicted for other jobs
 EVICTIONS=(
-  'high-priority' 'low-priority' '1'
+  'high-priority' 'low-priority' '' '1'
+  'to-spot' 'low-priority' '' '1'
+  'to-spot' 'low-priority' 'l4-spot' '1'
+)
+# phase, workload all of whose jobs have succeeded
+COMPLETED=(
+  'to-the-end' 'low-priority'
+  'to-the-end' 'jobset'
+  'to-the-end' 'high-priority'
+  'to-the-end' 'compact'
 )
 # phase, capacity, running pods
 POD_COUNTS=(
@@ -155,12 +194,30 @@ POD_COUNTS=(
   'return' 'l4-ondemand' '0'
   'return' 'l4-reserved' '4'
   'return' 'l4-spot' '24'
-  'jobset' 'a100-compact' '0'
+  'idle-teams' 'a100-compact' '8'
+  'idle-teams' 'a100-dws' '0'
+  'idle-teams' 'h100-dws' '0'
+  'idle-teams' 'l4-ondemand' '0'
+  'idle-teams' 'l4-reserved' '4'
+  'idle-teams' 'l4-spot' '12'
+  'to-spot' 'a100-compact' '8'
+  'to-spot' 'a100-dws' '0'
+  'to-spot' 'h100-dws' '0'
+  'to-spot' 'l4-ondemand' '8'
+  'to-spot' 'l4-reserved' '4'
+  'to-spot' 'l4-spot' '16'
+  'jobset' 'a100-compact' '8'
   'jobset' 'a100-dws' '0'
   'jobset' 'h100-dws' '0'
   'jobset' 'l4-ondemand' '0'
   'jobset' 'l4-reserved' '4'
   'jobset' 'l4-spot' '24'
+  'to-the-end' 'a100-compact' '0'
+  'to-the-end' 'a100-dws' '0'
+  'to-the-end' 'h100-dws' '0'
+  'to-the-end' 'l4-ondemand' '0'
+  'to-the-end' 'l4-reserved' '0'
+  'to-the-end' 'l4-spot' '0'
   'flex-start' 'a100-compact' '0'
   'flex-start' 'a100-dws' '1'
   'flex-start' 'h100-dws' '1'
@@ -180,7 +237,10 @@ PENDING_COUNTS=(
   'high-priority' '4'
   'compact' '4'
   'return' '4'
+  'idle-teams' '0'
+  'to-spot' '4'
   'jobset' '4'
+  'to-the-end' '0'
   'flex-start' '0'
   'empty' '0'
 )
@@ -575,25 +635,53 @@ compare_queues() { # phase
     <(printf '%s\n' "$seen") <(printf '%s' "$wanted"))
 }
 
-# compare_evictions adds the numbers of jobs that were evicted for other jobs.
+# see_evicted sets EVICTED to the jobs that were evicted for other jobs, one on each line:
+# the workload, the namespace, and the capacities on which the job has quota now.
+see_evicted() { # jobs
+  local seen
+  seen=$(kubectl get workloads --all-namespaces -o 'jsonpath={range .items[*]}{.metadata.namespace},{.metadata.ownerReferences[0].name},{range .status.schedulingStats.evictions[?(@.reason=="Preempted")]}x{end},{.status.admission.podSetAssignments[*].flavors.*}{"\n"}{end}')
+  EVICTED=$(awk 'list == "jobs" { workload[$1 "," $2] = $4; next }
+    { split($0, job, ",") }
+    job[3] != "" && (job[1] "," job[2]) in workload { print workload[job[1] "," job[2]], job[1], job[4] }' \
+    list=jobs <(printf '%s\n' "$1") list=seen <(printf '%s\n' "$seen"))
+}
+
+# compare_evictions adds the numbers of jobs that were evicted for other jobs, and of those
+# among them that have quota again.
 compare_evictions() { # phase, jobs
-  local i wanted='' seen workload namespace team expected actual
-  for ((i = 0; i < ${#EVICTIONS[@]}; i += 3)); do
+  local i namespace team actual seen=false
+  for ((i = 0; i < ${#EVICTIONS[@]}; i += 4)); do
     [[ ${EVICTIONS[i]} == "$1" ]] || continue
+    [[ $seen == true ]] || see_evicted "$2"
+    seen=true
     while read -r namespace team; do
-      if takes_part "$1" "$team"; then
-        wanted+="${EVICTIONS[i + 1]} $namespace ${EVICTIONS[i + 2]}"$'\n'
-      fi
+      takes_part "$1" "$team" || continue
+      actual=$(awk -v workload="${EVICTIONS[i + 1]}" -v namespace="$namespace" -v capacity="${EVICTIONS[i + 2]}" '
+        $1 == workload && $2 == namespace {
+          now = capacity == ""
+          for (f = 3; f <= NF; f++) now = now || $f == capacity
+          n += now
+        }
+        END { print n + 0 }' <<<"$EVICTED")
+      row "${EVICTIONS[i + 1]} in $namespace: evicted jobs${EVICTIONS[i + 2]:+ now on ${EVICTIONS[i + 2]}}" \
+        "${EVICTIONS[i + 3]}" "$actual"
     done < <(awk -v workload="${EVICTIONS[i + 1]}" '$4 == workload && !told[$1]++ { print $1, $6 }' <<<"$2")
   done
-  [[ -n $wanted ]] || return 0
-  seen=$(kubectl get workloads --all-namespaces -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.ownerReferences[0].name} {range .status.schedulingStats.evictions[?(@.reason=="Preempted")]}x{end}{"\n"}{end}')
-  while read -r workload namespace expected actual; do
-    row "$workload in $namespace: jobs that were evicted" "$expected" "$actual"
-  done < <(awk 'list == "jobs" { workload[$1 " " $2] = $4; next }
-    list == "seen" { if (NF == 3 && ($1 " " $2) in workload) evicted[workload[$1 " " $2] " " $1]++; next }
-    NF == 3 { print $0, evicted[$1 " " $2] + 0 }' \
-    list=jobs <(printf '%s\n' "$2") list=seen <(printf '%s\n' "$seen") list=wanted <(printf '%s' "$wanted"))
+}
+
+# compare_completed adds the numbers of jobs that have succeeded.
+compare_completed() { # phase, jobs
+  local i seen='' wanted actual
+  for ((i = 0; i < ${#COMPLETED[@]}; i += 2)); do
+    [[ ${COMPLETED[i]} == "$1" ]] || continue
+    [[ -n $seen ]] || seen=$(kubectl get jobs,jobsets --all-namespaces -l "app.kubernetes.io/part-of=$NAME" \
+      -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name} {.status.conditions[?(@.type=="Complete")].status}{.status.terminalState}{"\n"}{end}')
+    IFS=/ read -r wanted actual < <(awk -v workload="${COMPLETED[i + 1]}" '
+      list == "seen" { if ($3 == "True" || $3 == "Completed") succeeded[$1 " " $2]; next }
+      $4 == workload { wanted++; actual += ($1 " " $2) in succeeded }
+      END { print wanted + 0 "/" actual + 0 }' list=seen <(printf '%s\n' "$seen") list=jobs <(printf '%s\n' "$2"))
+    row "${COMPLETED[i + 1]}: jobs that have succeeded" "$wanted" "$actual"
+  done
 }
 
 # see_pods sets RUNNING to the workload and the node of each running pod of the jobs, one
@@ -659,6 +747,7 @@ compare() { # phase, jobs
   see_pods "$2"
   compare_queues "$1"
   compare_evictions "$1" "$2"
+  compare_completed "$1" "$2"
   compare_pods "$1"
   compare_nodes "$1"
 }

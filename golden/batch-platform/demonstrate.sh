@@ -48,7 +48,7 @@ CAPACITIES=(
 PHASES=(
   'low-priority' 'Every job gets quota. The first job of each team borrows the reservation,
 which no job of high priority uses yet. The other jobs run on Spot VMs. A
-job runs for about 30 minutes, and the next five phases need these jobs:
+job runs for about 25 minutes, and the next five phases need these jobs:
 perform them within this time. Waits for at most 10 minutes.' '600'
   'high-priority' 'Two jobs of each team get quota within its guarantee. They take back the
 reservation: the jobs of low priority that borrow it are evicted, and wait
@@ -66,6 +66,10 @@ idle one. Waits for at most 10 minutes.' '600'
   'jobset' 'The phase deletes the jobs of both priorities, and submits JobSets to the
 queues of low priority: JobSets use the same queues as Jobs. The compact
 jobs run beside them. Waits for at most 10 minutes.' '600'
+  'to-the-end' 'The phase deletes the jobs, submits all 64 again, and waits until all have
+ended. Kueue starts each job when its queue has quota: 2 jobs of high
+priority in each team at a time, then the next ones. This takes about two
+hours. Waits for at most 4 hours.' '14400'
 )
 # phase, team that takes part; all teams take part in the other phases
 PHASE_TEAMS=(
@@ -83,6 +87,12 @@ STEPS=(
   'jobset' 'delete' 'low-priority' ''
   'jobset' 'delete' 'high-priority' ''
   'jobset' 'submit' 'jobset' 'false'
+  'to-the-end' 'delete' 'compact' ''
+  'to-the-end' 'delete' 'jobset' ''
+  'to-the-end' 'submit' 'low-priority' 'false'
+  'to-the-end' 'submit' 'high-priority' 'false'
+  'to-the-end' 'submit' 'compact' 'false'
+  'to-the-end' 'submit' 'jobset' 'false'
 )
 # tier, ClusterQueue, team that uses it
 QUEUES=(
@@ -114,6 +124,9 @@ QUEUE_COUNTS=(
   'jobset' 'compact' '3' '1'
   'jobset' 'hp' '0' '0'
   'jobset' 'lp' '0' '4'
+  'to-the-end' 'compact' '0' '0'
+  'to-the-end' 'hp' '0' '0'
+  'to-the-end' 'lp' '0' '0'
 )
 # phase, workload, capacity on which they have quota again, jobs of each team that were evicted for other jobs
 EVICTIONS=(
@@ -123,6 +136,10 @@ EVICTIONS=(
 )
 # phase, workload all of whose jobs have succeeded
 COMPLETED=(
+  'to-the-end' 'low-priority'
+  'to-the-end' 'jobset'
+  'to-the-end' 'high-priority'
+  'to-the-end' 'compact'
 )
 # phase, capacity, running pods
 POD_COUNTS=(
@@ -154,6 +171,10 @@ POD_COUNTS=(
   'jobset' 'l4-ondemand' '0'
   'jobset' 'l4-reserved' '4'
   'jobset' 'l4-spot' '24'
+  'to-the-end' 'a100-compact' '0'
+  'to-the-end' 'l4-ondemand' '0'
+  'to-the-end' 'l4-reserved' '0'
+  'to-the-end' 'l4-spot' '0'
 )
 # phase, pods that wait for nodes
 PENDING_COUNTS=(
@@ -164,6 +185,7 @@ PENDING_COUNTS=(
   'idle-teams' '0'
   'to-spot' '4'
   'jobset' '4'
+  'to-the-end' '0'
 )
 # phase, workloads whose pods share a node
 NODES=(

@@ -164,11 +164,11 @@ func runDocument(t *testing.T, bin, source string) []string {
 // belongs in docs/.
 func TestReadmeIsShort(t *testing.T) {
 	source := fixture.ReadText(t, fixture.Path("README.md"))
-	if lines := strings.Count(source, "\n"); lines > 150 {
-		t.Errorf("README.md has %d lines, want at most 150", lines)
+	if lines := strings.Count(source, "\n"); lines > 130 {
+		t.Errorf("README.md has %d lines, want at most 130", lines)
 	}
-	if words := len(strings.Fields(source)); words > 1500 {
-		t.Errorf("README.md has %d words, want at most 1500", words)
+	if words := len(strings.Fields(source)); words > 900 {
+		t.Errorf("README.md has %d words, want at most 900", words)
 	}
 }
 
