@@ -158,7 +158,7 @@ type SystemPool struct {
 }
 
 // Scales reports whether the autoscaler sizes the pool.
-func (s SystemPool) Scales() bool { return s.MaxNodesPerZone > s.NodesPerZone }
+func (s SystemPool) Scales() bool { return s.MaxNodesPerZone > 0 }
 
 // MostPerZone returns the largest number of nodes in a zone.
 func (s SystemPool) MostPerZone() int { return max(s.NodesPerZone, s.MaxNodesPerZone) }
@@ -261,7 +261,7 @@ type Capacity struct {
 	// KeepsVersion reports whether GKE upgrades the capacity's pools only when
 	// support for their version ends.
 	KeepsVersion bool
-	// Unrepaired reports whether the blueprint turns GKE's repair of the nodes off.
+	// Unrepaired reports whether GKE does not repair the nodes.
 	Unrepaired bool
 	// Compact reports whether the nodes are placed close together, in one zone. The
 	// nodes of a multi-host TPU slice are always close together, and Compact is

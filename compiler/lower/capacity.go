@@ -79,7 +79,7 @@ func lowerCapacity(b *schema.Blueprint, name string, in schema.Capacity, zones [
 		upgrades = "endOfSupport"
 	}
 	c.KeepsVersion = valueOr(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && !option.ShortLived
-	c.Unrepaired = !in.AutoRepair
+	c.Unrepaired = option.NoRepair || !in.AutoRepair
 	c.OwnLabels = keyValues(in.NodeLabels)
 	for _, t := range in.NodeTaints {
 		c.OwnTaints = append(c.OwnTaints, ir.Taint(t))

@@ -12,8 +12,8 @@ func TestFindings(t *testing.T) {
 		"accept", "arrivals", "auxiliaries", "boards", "consumption", "containers", "counts", "delivery",
 		"demonstrations", "entities",
 		"existingclusters", "existingnetworks", "gitops", "gkeversions", "gpunetworks", "hardware", "identities",
-		"idle", "kai", "labels", "maintenance", "members", "names", "network", "nodes", "organisation", "packing",
-		"places", "quota", "refusednames", "rehearsals", "scaling", "secrets", "security", "takeover", "tiers",
+		"idle", "kai", "labels", "maintenance", "members", "names", "network", "nodelabels", "nodes", "organisation",
+		"packing", "places", "quota", "refusednames", "rehearsals", "scaling", "secrets", "security", "takeover", "tiers",
 		"versions", "workloads",
 	)
 }

@@ -145,7 +145,7 @@ func marksOfOwnPools(r *report, c ir.Capacity) {
 	in := r.Blueprint.Capacity[c.Name]
 	path := at("capacity", c.Name)
 	if repair := path.at("autoRepair"); c.Option.Facts().NoRepair && in.AutoRepair && r.Written(repair...) {
-		r.addKey(repair, say("field autoRepair is unavailable for %s: GKE does not repair them", c.Option.Facts().Nodes),
+		r.addKey(repair, say("field autoRepair is unavailable for %s: GKE never repairs its nodes", c.Option.Facts().Nodes),
 			help("remove autoRepair"))
 	}
 	if c.OwnsPools() {

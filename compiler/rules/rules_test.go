@@ -34,6 +34,7 @@ var limitedRules = map[string]string{
 	"E1075": "-kai",
 	"E1076": "kai",
 	"E1078": "-kai",
+	"E1091": "-kai",
 	"N0410": "-kai",
 	"W0419": "-kai",
 	"W0502": "-kai",
@@ -43,6 +44,7 @@ var limitedRules = map[string]string{
 	"W0824": "-kai",
 	"W1004": "kai",
 	"W1009": "kai",
+	"W1090": "kai",
 }
 
 // TestRulesNameSchedulers checks that the rules name schedulers that exist, and that

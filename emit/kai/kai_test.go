@@ -51,9 +51,9 @@ func TestQueues(t *testing.T) {
 	}
 	p := &ir.Platform{
 		Name:    "demo",
-		Cohorts: []ir.Cohort{{Name: "research", Priority: 200, Weight: 1}, {Name: "nobody", Priority: 100, Weight: 1}},
+		Cohorts: []ir.Cohort{{Name: "research", Priority: 200, Weight: 1}, {Name: "nobody", Priority: 100, Weight: 2, Quota: new(4)}},
 		Teams: []ir.Team{
-			{Name: "vision", Namespace: "ns", Cohort: "research", Priority: 150, Weight: 1, Queues: queue(8)},
+			{Name: "vision", Namespace: "ns", Cohort: "research", Priority: 150, Weight: 3, Queues: queue(8)},
 			{Name: "speech", Cohort: "research", Queues: queue(3)},
 			{Name: "alone", Queues: queue(5)},
 			{Name: "idle", Cohort: "research"},
@@ -106,8 +106,8 @@ spec:
       quota: -1
     gpu:
       limit: -1
-      overQuotaWeight: 1
-      quota: 0
+      overQuotaWeight: 2
+      quota: 4
     memory:
       limit: -1
       overQuotaWeight: 1
@@ -131,7 +131,7 @@ spec:
       quota: -1
     gpu:
       limit: -1
-      overQuotaWeight: 1
+      overQuotaWeight: 3
       quota: 8
     memory:
       limit: -1

@@ -88,7 +88,7 @@ func (c *kubernetesCheck) kaiQueue(from objectKey, q *KAIQueue) {
 			guaranteed += *child.Spec.Resources.GPU.Quota
 		}
 	}
-	if *r.GPU.Quota != guaranteed || *r.GPU.Limit != -1 {
+	if *r.GPU.Quota < guaranteed || *r.GPU.Limit != -1 {
 		c.errorf("%s: guarantees %d GPUs and %d at most, and its teams %d", from, *r.GPU.Quota, *r.GPU.Limit,
 			guaranteed)
 	}

@@ -31,7 +31,7 @@ func TestCheckKAI(t *testing.T) {
 		{"a parent that is not there", "kai", team, "parentQueue: department-2", "parentQueue: department-3"},
 		{"a parent that is a team", "kai", team, "parentQueue: department-2", "parentQueue: project-a"},
 		{"a third level", "kai", cohorts, "  priority: 100\n", "  parentQueue: department-1\n  priority: 100\n"},
-		{"a parent that guarantees more", "kai", cohorts, "quota: 16", "quota: 17"},
+		{"a parent that guarantees less", "kai", cohorts, "quota: 16", "quota: 15"},
 		{
 			"a parent with a limit", "kai", cohorts, "limit: -1\n      overQuotaWeight: 1\n      quota: 16",
 			"limit: 16\n      overQuotaWeight: 1\n      quota: 16",

@@ -90,6 +90,10 @@ var kueueOptions = []row{
 	{"on demand", l4, []string{`onDemand: {}, maxNodes: 4`}},
 	{"on demand, static", l4, []string{`onDemand: {}, nodes: 4`}},
 	{"on demand, compact", l4, []string{`onDemand: {}, maxNodes: 4, placement: "compact", zones: ["us-central1-a"]`}},
+	{"on demand, labels and taints", l4, []string{
+		`onDemand: {}, maxNodes: 4, autoRepair: false, nodeLabels: "example.com/pool": "a", ` +
+			`nodeTaints: [{key: "example.com/team", value: "a"}, {key: "example.com/team", effect: "NoExecute"}]`,
+	}},
 	{"spot", l4, []string{`spot: {}, maxNodes: 4`}},
 
 	{"reservation", l4, []string{`reservation: name: "ours", nodes: 4, zones: ["us-central1-a", "us-central1-b"]`}},
@@ -204,6 +208,7 @@ var kueueOptions = []row{
 // kaiOptions holds ways of obtaining machines for jobs that KAI Scheduler starts.
 var kaiOptions = []row{
 	{"KAI", l4, []string{`onDemand: {}, nodes: 4`}},
+	{"KAI, taints", l4, []string{`onDemand: {}, nodes: 4, nodeTaints: [{key: "example.com/team", value: "a"}]`}},
 	{"KAI, JobSet", l4JobSet, []string{`reservation: name: "ours", nodes: 4, zones: ["us-central1-a"]`}},
 	{"KAI, not begun", l4, []string{`reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`}},
 	{"KAI, scaling", l4, []string{`spot: {}, maxNodes: 4, accept: W1009: "tried"`}},

@@ -90,6 +90,17 @@ var changes = []struct {
 		name: "nothing",
 	},
 	{
+		name:  "labels and taints of nodes",
+		given: []string{"maxNodes: 16", `maxNodes: 16, nodeLabels: pool: "a"`},
+		edits: []string{
+			`nodeLabels: pool: "a"`, `nodeTaints: [{key: "team", effect: "NoExecute"}, {key: "other"}]`,
+		},
+		want: []string{
+			`capacity "spot": its nodes lose labels | jobs of apps, speech, vision | -, never start, never start`,
+			`capacity "spot": new taint team=:NoExecute | jobs of apps, speech, vision | stop, -, -`,
+		},
+	},
+	{
 		name: "a team leaves",
 		edits: []string{
 			"teams: apps: {\n\tcohort: \"products\"\n\tmembers: [\"user:anna@example.com\"]\n\tquota: batch: " +
@@ -721,6 +732,30 @@ var changes = []struct {
 		want: []string{
 			`value of PriorityClass "high": 20 -> 30 | jobs of speech, vision in tier gpu | may stop, wait, ` +
 				`may start`,
+		},
+	},
+	{
+		name: "KAI: weights", blueprint: kai,
+		given: []string{"research: priority: 100", "research: weight: 3", `vision: {`, "vision: {weight: 2, "},
+		edits: []string{"research: weight: 3", "research: weight: 2", `vision: {weight: 2`, "vision: {weight: 4"},
+		want: []string{
+			"weight of cohort research: 3 -> 2 | jobs of speech, vision | may stop, wait, wait",
+			"weight of the team's queue: 2 -> 4 | jobs of vision | -, may start, may start",
+		},
+	},
+	{
+		name: "KAI: quota of a cohort", blueprint: kai,
+		edits: []string{"research: priority: 100", "research: quota: 20"},
+		want: []string{
+			"guarantee of cohort research: 16 -> 20 GPUs | jobs of speech, vision | -, may start, may start",
+		},
+	},
+	{
+		name: "KAI: less quota of a cohort", blueprint: kai,
+		given: []string{"research: priority: 100", "research: quota: 24"},
+		edits: []string{"quota: 24", "quota: 20"},
+		want: []string{
+			"guarantee of cohort research: 24 -> 20 GPUs | jobs of speech, vision | may stop, wait, wait",
 		},
 	},
 	{

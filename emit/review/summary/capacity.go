@@ -67,7 +67,7 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 		upgrades = "never while it runs"
 	}
 	this.is("GKE upgrades a node", upgrades)
-	this.is("GKE repairs a node", choose(c.Repaired(), "when it is not healthy", "never"))
+	this.is("GKE repairs a node", choose(c.Unrepaired, "never", "when it is not healthy"))
 	this.all("own label of the nodes", labelTexts(c.OwnLabels))
 	this.all("own taint of the nodes", taintTexts(c.OwnTaints))
 	this.is("boot disk", diskText(c.DiskType, c.DiskSizeGiB), change...)
