@@ -446,22 +446,23 @@ type Cohort struct {
 
 // Team mirrors #Team.
 type Team struct {
-	Namespace       *string                     `json:"namespace"`
-	Cohort          *string                     `json:"cohort"`
-	Priority        *int                        `json:"priority"`
-	Weight          *int                        `json:"weight"`
-	Group           *string                     `json:"group"`
-	Members         []string                    `json:"members"`
-	Bucket          bool                        `json:"bucket"`
-	NodesListBucket bool                        `json:"nodesListBucket"`
-	Roles           []string                    `json:"roles"`
-	ServiceAccount  *string                     `json:"serviceAccount"`
-	Allow           []string                    `json:"allow"`
-	MaxJobs         int                         `json:"maxJobs"`
-	Labels          map[string]string           `json:"labels"`
-	Quota           map[string]map[string]Quota `json:"quota"`
-	Queues          map[string]QueueNames       `json:"queues"`
-	Accept          map[string]string           `json:"accept"`
+	Namespace        *string                     `json:"namespace"`
+	Cohort           *string                     `json:"cohort"`
+	Priority         *int                        `json:"priority"`
+	Weight           *int                        `json:"weight"`
+	Group            *string                     `json:"group"`
+	Members          []string                    `json:"members"`
+	Bucket           Bucket                      `json:"bucket"`
+	DeleteBucketData bool                        `json:"deleteBucketData"`
+	NodesListBucket  bool                        `json:"nodesListBucket"`
+	Roles            []string                    `json:"roles"`
+	ServiceAccount   *string                     `json:"serviceAccount"`
+	Allow            []string                    `json:"allow"`
+	MaxJobs          int                         `json:"maxJobs"`
+	Labels           map[string]string           `json:"labels"`
+	Quota            map[string]map[string]Quota `json:"quota"`
+	Queues           map[string]QueueNames       `json:"queues"`
+	Accept           map[string]string           `json:"accept"`
 }
 
 // QueueNames mirrors #QueueNames.
@@ -491,6 +492,21 @@ func (b *Borrow) UnmarshalJSON(in []byte) error {
 		return nil
 	}
 	return json.Unmarshal(in, (*int)(b))
+}
+
+// Bucket says whether a team has a bucket, and its name, which is "" for the default.
+type Bucket struct {
+	Wanted bool
+	Name   string
+}
+
+// UnmarshalJSON decodes a boolean or a name.
+func (b *Bucket) UnmarshalJSON(in []byte) error {
+	if in[0] == '"' {
+		b.Wanted = true
+		return json.Unmarshal(in, &b.Name)
+	}
+	return json.Unmarshal(in, &b.Wanted)
 }
 
 // Workload mirrors #Workload.

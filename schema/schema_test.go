@@ -71,6 +71,7 @@ func checkMirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optio
 	if reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		kinds := map[reflect.Type]cue.Kind{
 			reflect.TypeFor[schema.Borrow]():     cue.IntKind | cue.StringKind,
+			reflect.TypeFor[schema.Bucket]():     cue.BoolKind | cue.StringKind,
 			reflect.TypeFor[schema.Namespaces](): cue.StructKind | cue.StringKind,
 		}
 		if kinds[typ] == 0 || kind != kinds[typ] {

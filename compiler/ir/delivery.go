@@ -121,7 +121,8 @@ type Scope string
 const (
 	ProjectScope Scope = ""        // the whole project
 	ClusterScope Scope = "cluster" // the platform's cluster
-	BucketScope  Scope = "buckets" // the buckets of the platform's teams
+	BucketScope  Scope = "buckets" // the teams' buckets with the default names
+	NamedScope   Scope = "named"   // buckets that the blueprint names
 )
 
 // NarrowRole is a role that its holder has only while a condition is true.
@@ -131,7 +132,17 @@ type NarrowRole struct {
 	Title string // of the condition
 	// Condition is an IAM condition, in CEL.
 	Condition string
+	Buckets   []string // of NamedScope
 }
+
+// Limits of the conditions with which the build has a role on buckets: the 12 logical
+// operators of a condition compare at most MaxBucketsPerCondition buckets and their objects,
+// and a principal has a role with at most 20 conditions, one of which is for the default
+// names (IAM documentation: "Quotas and limits").
+const (
+	MaxBucketsPerCondition = 6
+	MaxNamedBuckets        = 19 * MaxBucketsPerCondition
+)
 
 // CustomRole is a role that is defined in the project.
 type CustomRole struct {

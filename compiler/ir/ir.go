@@ -184,6 +184,18 @@ func (p *Platform) MemberAccounts() []string {
 // submits jobs.
 func (p *Platform) HasMembers() bool { return p.HasGroups() || len(p.MemberAccounts()) > 0 }
 
+// BucketsWithData returns the buckets that Terraform deletes with their objects if deleted is
+// true, otherwise those that it does not delete while they hold objects.
+func (p *Platform) BucketsWithData(deleted bool) []string {
+	var buckets []string
+	for _, t := range p.Teams {
+		if t.Bucket != "" && t.DeletesBucketData == deleted {
+			buckets = append(buckets, t.Bucket)
+		}
+	}
+	return buckets
+}
+
 // HasBuckets reports whether at least one team has a bucket.
 func (p *Platform) HasBuckets() bool {
 	return slices.ContainsFunc(p.Teams, func(t Team) bool { return t.Bucket != "" })

@@ -92,6 +92,8 @@ type Team struct {
 	// belongs to somebody else.
 	Roles  []string
 	Bucket string // Cloud Storage bucket, "" for none
+	// DeletesBucketData reports whether Terraform deletes the bucket with its objects.
+	DeletesBucketData bool
 	// NodesListBucket reports whether the nodes' account may list the bucket, too.
 	NodesListBucket bool
 	// Allow lists the fields of pods and the kinds of volumes that the team's jobs

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -226,7 +227,7 @@ func buildRoles(p *ir.Platform) []string {
 // narrowRoles returns the roles of the build that a condition narrows to the
 // cluster, and to buckets with the prefix of the teams' buckets. If another
 // platform's name begins with this platform's name and a dash, its buckets have the
-// same prefix.
+// same prefix. Buckets that the blueprint names are in conditions by themselves.
 //
 // For a permission on a bucket, Cloud Storage gives IAM the name of that bucket (IAM
 // documentation: "Resource attributes for IAM Conditions"). The right to create a
@@ -241,11 +242,35 @@ func narrowRoles(p *ir.Platform) []ir.NarrowRole {
 		cluster.Role = nodePoolAdmin(p.Name).Name(p.Project)
 	}
 	roles := []ir.NarrowRole{cluster}
-	if p.HasBuckets() {
-		prefix := "projects/_/buckets/" + bucketPrefix(p.Project, p.Name)
+	prefix, named := bucketPrefix(p.Project, p.Name), []string(nil)
+	derived := false
+	for _, t := range p.Teams {
+		switch {
+		case strings.HasPrefix(t.Bucket, prefix):
+			derived = true
+		case t.Bucket != "":
+			named = append(named, t.Bucket)
+		}
+	}
+	const buckets = "projects/_/buckets/"
+	if derived {
 		roles = append(roles, ir.NarrowRole{
 			Role: "roles/storage.admin", Scope: ir.BucketScope, Title: "Buckets of the teams of " + p.Name,
-			Condition: `resource.name.startsWith(` + strconv.Quote(prefix) + `)`,
+			Condition: `resource.name.startsWith(` + strconv.Quote(buckets+prefix) + `)`,
+		})
+	}
+	slices.Sort(named)
+	i := 0
+	for part := range slices.Chunk(named, ir.MaxBucketsPerCondition) {
+		i++
+		var terms []string
+		for _, name := range part { // not the buckets whose names begin with this one
+			terms = append(terms, `resource.name == `+strconv.Quote(buckets+name),
+				`resource.name.startsWith(`+strconv.Quote(buckets+name+"/")+`)`)
+		}
+		roles = append(roles, ir.NarrowRole{
+			Role: "roles/storage.admin", Scope: ir.NamedScope, Title: fmt.Sprintf("Named buckets %d of %s", i, p.Name),
+			Condition: strings.Join(terms, " || "), Buckets: part,
 		})
 	}
 	return roles

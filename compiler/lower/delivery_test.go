@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -210,7 +211,7 @@ func TestNarrowRoles(t *testing.T) {
 // of a team, whatever the policy of the bucket says: Terraform sets this policy as a whole.
 func TestBuildAdministersBuckets(t *testing.T) {
 	b := &schema.Blueprint{Project: "my-project", Name: "a", Scheduler: "kueue", Teams: map[string]schema.Team{
-		"one": {Bucket: true}, "two-b": {Bucket: true}, "none": {},
+		"one": {Bucket: schema.Bucket{Wanted: true}}, "two-b": {Bucket: schema.Bucket{Wanted: true}}, "none": {},
 	}}
 	p := &ir.Platform{Name: b.Name, Project: b.Project, Teams: lowerTeams(b, nil, nil, nil)}
 	roles := lowerDelivery(p).NarrowRoles
@@ -226,6 +227,28 @@ func TestBuildAdministersBuckets(t *testing.T) {
 		if name := "projects/_/buckets/" + team.Bucket; team.Bucket != "" && !strings.HasPrefix(name, prefix) {
 			t.Errorf("the build does not reach %s by %s", name, roles[i].Condition)
 		}
+	}
+}
+
+// TestNamedBuckets checks that a condition reaches a named bucket and its objects, but no bucket
+// whose name begins with that name, and that no condition has too many operators.
+func TestNamedBuckets(t *testing.T) {
+	p := &ir.Platform{Name: "a", Project: "my-project"}
+	for i := range ir.MaxBucketsPerCondition + 1 {
+		p.Teams = append(p.Teams, ir.Team{Name: fmt.Sprint("t", i), Bucket: fmt.Sprint("data-", i)})
+	}
+	roles := slices.DeleteFunc(lowerDelivery(p).NarrowRoles, func(r ir.NarrowRole) bool {
+		return r.Role != "roles/storage.admin"
+	})
+	if len(roles) != 2 || roles[0].Scope != ir.NamedScope {
+		t.Fatalf("got %+v, want two conditions on named buckets", roles)
+	}
+	if n := strings.Count(roles[0].Condition, "||"); n > 12 {
+		t.Errorf("the condition has %d operators", n)
+	}
+	const want = `resource.name == "projects/_/buckets/data-6" || resource.name.startsWith("projects/_/buckets/data-6/")`
+	if got := roles[1]; got.Condition != want || !slices.Equal(got.Buckets, []string{"data-6"}) {
+		t.Errorf("got %+v, want %s", got, want)
 	}
 }
 

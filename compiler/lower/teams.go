@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -101,19 +102,20 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 	out := slices.Grow([]ir.Team(nil), len(b.Teams))
 	for name, in := range byName(b.Teams) {
 		team := ir.Team{
-			Name:            name,
-			Namespace:       valueOr(in.Namespace, name),
-			Cohort:          valueOr(in.Cohort, ""),
-			Priority:        valueOr(in.Priority, queuePriority),
-			Weight:          valueOr(in.Weight, queueWeight),
-			Group:           valueOr(in.Group, ""),
-			Members:         sortedUnique(in.Members),
-			KubeAccount:     name + "-ksa",
-			Roles:           sortedUnique(in.Roles),
-			NodesListBucket: in.Bucket && in.NodesListBucket,
-			Allow:           sortedUnique(in.Allow),
-			MaxJobs:         in.MaxJobs,
-			Labels:          keyValues(in.Labels),
+			Name:              name,
+			Namespace:         valueOr(in.Namespace, name),
+			Cohort:            valueOr(in.Cohort, ""),
+			Priority:          valueOr(in.Priority, queuePriority),
+			Weight:            valueOr(in.Weight, queueWeight),
+			Group:             valueOr(in.Group, ""),
+			Members:           sortedUnique(in.Members),
+			KubeAccount:       name + "-ksa",
+			Roles:             sortedUnique(in.Roles),
+			NodesListBucket:   in.Bucket.Wanted && in.NodesListBucket,
+			DeletesBucketData: in.Bucket.Wanted && in.DeleteBucketData,
+			Allow:             sortedUnique(in.Allow),
+			MaxJobs:           in.MaxJobs,
+			Labels:            keyValues(in.Labels),
 		}
 		switch account := valueOr(in.ServiceAccount, ""); {
 		case strings.Contains(account, "@"):
@@ -124,8 +126,8 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			team.Account = &ir.TeamAccount{ID: account, Display: "Jobs of " + name + " in " + b.Name}
 			team.Roles = sortedUnique(slices.Concat(podRoles, in.Roles))
 		}
-		if in.Bucket {
-			team.Bucket = bucketPrefix(b.Project, b.Name) + name
+		if in.Bucket.Wanted {
+			team.Bucket = cmp.Or(in.Bucket.Name, bucketPrefix(b.Project, b.Name)+name)
 		}
 		team.Queues = slices.Grow(team.Queues, len(in.Quota)+len(sharedBy[name]))
 		for tier, quota := range in.Quota {

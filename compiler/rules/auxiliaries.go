@@ -160,11 +160,11 @@ func nodeIdentity(r *report, s fit.Submission) {
 		return
 	}
 	team := r.Blueprint.Teams[s.Team.Name]
-	if !team.Bucket && len(team.Roles) == 0 {
+	if !team.Bucket.Wanted && len(team.Roles) == 0 {
 		return
 	}
 	what := "roles"
-	if team.Bucket {
+	if team.Bucket.Wanted {
 		what = "bucket"
 	}
 	path := at("workloads", name, "hostNetwork")

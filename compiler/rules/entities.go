@@ -74,7 +74,7 @@ func idleTeams(r *report) {
 	for _, t := range r.queuelessTeams() {
 		team := r.Blueprint.Teams[t]
 		people := team.Group != nil || len(team.Members) > 0
-		if people && team.Bucket || named[t] || r.twinOf(t, "teams", queued) != "" {
+		if people && team.Bucket.Wanted || named[t] || r.twinOf(t, "teams", queued) != "" {
 			continue
 		}
 		if people {

@@ -25,7 +25,7 @@ func nameRules() []Rule {
 		rule("E0206", "derived name is too long", derivedNames),
 		rule("E0207", "derived name is not unique", checkCollisions),
 		rule("W0208", "instances of two node pools have the same name prefix", poolPrefixes, whole),
-		rule("E0213", "nodesListBucket without a bucket", on("teams.*", listedBuckets)),
+		rule("E0213", "setting of a bucket without a bucket", on("teams.*", listedBuckets)),
 	}
 }
 
@@ -235,7 +235,9 @@ func derivedNames(r *report) {
 		}
 	}
 	for _, t := range r.Plan.Teams {
-		tooLong(at("teams", t.Name), fmt.Sprintf("the bucket of team %q", t.Name), t.Bucket, 63)
+		if r.Blueprint.Teams[t.Name].Bucket.Name == "" {
+			tooLong(at("teams", t.Name), fmt.Sprintf("the bucket of team %q", t.Name), t.Bucket, 63)
+		}
 		for _, q := range t.Queues {
 			path := at("teams", t.Name, "quota", q.Tier)
 			what := fmt.Sprintf("the LocalQueue of team %q for tier %q", t.Name, q.Tier)
@@ -416,8 +418,15 @@ func poolPrefixes(r *report) {
 }
 
 func listedBuckets(r *report, team fieldPath, t schema.Team) {
-	if t.NodesListBucket && !t.Bucket {
+	if t.Bucket.Wanted {
+		return
+	}
+	if t.NodesListBucket {
 		r.add(team.at("nodesListBucket"), say("team %q has no bucket for nodes to list", team.name()),
 			help("set bucket: true, or remove nodesListBucket"))
+	}
+	if t.DeleteBucketData {
+		r.add(team.at("deleteBucketData"), say("team %q has no bucket to delete", team.name()),
+			help("set bucket: true, or remove deleteBucketData"))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on names that fit the grammar, and that Google Cloud refuses because of what
@@ -15,6 +17,9 @@ func refusedNameRules() []Rule {
 	return []Rule{
 		rule("E0224", "bucket of a team is the bucket of the build", stateBuckets),
 		rule("E0225", "Cloud Storage refuses the name of a bucket", refusedBuckets),
+		rule("E0256", "bucket of two teams", sharedBuckets),
+		rule("E0257", "too many buckets with names of their own", manyNamedBuckets),
+		rule("W0258", "bucket is deleted with its data", on("teams.*", deletedData), fieldwise),
 		rule("W0230", "VPC network has the name of the project's default network", defaultNetwork),
 		rule("W0231", "name of a bucket resembles \"google\"", doubtfulBuckets),
 		rule("W1019", "notification channel of another project", channelProjects),
@@ -38,8 +43,56 @@ func stateBuckets(r *report) {
 				help("choose another name; without stateBucket it is %q", r.Plan.Project+"-"+r.Plan.Name+"-tfstate"))
 			continue
 		}
+		if r.Blueprint.Teams[t.Name].Bucket.Name != "" {
+			r.add(at("teams", t.Name, "bucket"), message, help("choose another name"))
+			continue
+		}
 		r.addKey(at("teams", t.Name), message,
 			help("rename the team, or choose another bucket for the state: delivery: stateBucket: \"...\""))
+	}
+}
+
+// sharedBuckets reports two teams with one bucket: Terraform would create it twice, and each
+// policy would revoke the rights of the other team.
+func sharedBuckets(r *report) {
+	first := map[string]string{}
+	for _, t := range r.Plan.Teams {
+		other, taken := first[t.Bucket]
+		if t.Bucket == "" || !taken {
+			first[t.Bucket] = t.Name
+			continue
+		}
+		name := t.Name
+		if r.Blueprint.Teams[name].Bucket.Name == "" {
+			name, other = other, name
+		}
+		r.add(at("teams", name, "bucket"), say("bucket %q already belongs to team %q", t.Bucket, other),
+			see(at("teams", other), "the other team"), help("choose another name, or set bucket: true"))
+	}
+}
+
+// manyNamedBuckets reports the named bucket after which IAM accepts no further condition.
+func manyNamedBuckets(r *report) {
+	named := 0
+	for name, t := range sorted(r.Blueprint.Teams) {
+		if t.Bucket.Name == "" {
+			continue
+		}
+		if named++; named > ir.MaxNamedBuckets {
+			r.add(at("teams", name, "bucket"),
+				say("the build can have the right to administer at most %d named buckets", ir.MaxNamedBuckets),
+				help("set bucket: true: the buckets with default names share one condition"))
+			return
+		}
+	}
+}
+
+func deletedData(r *report, team fieldPath, t schema.Team) {
+	if t.DeleteBucketData && t.Bucket.Wanted {
+		r.add(team.at("deleteBucketData"),
+			say("destroying the platform deletes the bucket of team %q with all its objects", team.name()),
+			helpOrAccept("if nobody needs the objects", "remove deleteBucketData: Terraform then keeps a bucket "+
+				"that holds objects"))
 	}
 }
 
@@ -108,6 +161,12 @@ func (r *report) bucketNames(find func(text string, start bool) string, describe
 	renamed := `write another name: delivery: stateBucket: "..."`
 	for _, t := range r.Plan.Teams {
 		if t.Bucket == "" {
+			continue
+		}
+		if named := r.Blueprint.Teams[t.Name].Bucket.Name; named != "" {
+			if part := find(named, true); part != "" {
+				tell(r.add, at("teams", t.Name, "bucket"), named, part, "choose another name")
+			}
 			continue
 		}
 		if derived == "" {

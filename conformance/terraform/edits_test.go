@@ -111,6 +111,8 @@ var allEdits = map[string][]blueprintEdit{
 		},
 		{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
 		{name: "no buckets", old: "bucket: true", new: "bucket: false"},
+		{name: "data of buckets", old: "	bucket: true", new: "	bucket: true\n\tdeleteBucketData: true"},
+		{name: "names of buckets", replaced: 4, old: "	bucket: true", new: "	bucket: \"data-of-\\(Team)\""},
 		{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
 		{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
 		{name: "fewer reserved machines", old: "nodes: 4", new: "nodes: 2"},

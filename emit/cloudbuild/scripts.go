@@ -138,13 +138,11 @@ func destroyScript(p *ir.Platform) []byte {
 	full := ""
 	if p.HasBuckets() {
 		full = readScript("full-buckets.bash")
-		var buckets []string
-		for _, t := range p.Teams {
-			if t.Bucket != "" {
-				buckets = append(buckets, t.Bucket)
-			}
+		assignments = append(assignments, assignArray("TEAM_BUCKETS", p.BucketsWithData(false)))
+		if deleted := p.BucketsWithData(true); len(deleted) > 0 {
+			full += readScript("deleted-buckets.bash")
+			assignments = append(assignments, assignArray("DELETED_BUCKETS", deleted))
 		}
-		assignments = append(assignments, assignArray("TEAM_BUCKETS", buckets))
 	}
 	usage, rights, services := readScript("destroy-usage.txt"), "", readScript("destroy-services.bash")
 	confirm := confirmDestroy

@@ -108,8 +108,8 @@ func TestSettingsStop(t *testing.T) {
 	lacking.Delivery.InfrastructureManager = true
 	wants := map[string]string{
 		"_REGION": `"us-central1": change region`, "_ZONE": `"us-central1-a": change zones`,
-		"_CLUSTER_NAME": `"gke-batch": change name`, "_NETWORK_NAME": `"gke-batch": change name`,
-		"_SUBNET_NAME": `"gke-batch": change name`, "_TPU_TYPE": `"v5litepod-16": change hardware`,
+		"_CLUSTER_NAME": `"gke-batch": change name`, "_NETWORK_NAME": `"gke-batch": change network.name`,
+		"_SUBNET_NAME": `"gke-batch": change network.subnet`, "_TPU_TYPE": `"v5litepod-16": change hardware`,
 		"_NUM_TPU_POOLS": `"2": change capacity`, "_NUM_OF_CHIPS": `"32": change capacity`,
 		"_JOBSET_API_VERSION": `"0.12.0": change versions.jobset`,
 		"_KUEUE_API_VERSION":  `"0.19.2": change versions.kueue`,

@@ -42,11 +42,20 @@ func writeStorage(b *body, p *ir.Platform) {
 	b.block("locals").setExpr("team_buckets",
 		"{ for name, team in var.teams : name => team.bucket if team.bucket != null }")
 
-	b.note("Terraform does not delete a bucket that still holds objects.")
+	deletes := len(p.BucketsWithData(true)) > 0
+	if deletes {
+		b.note("Terraform does not delete a bucket that still holds objects, unless the team has",
+			"delete_bucket_data.")
+	} else {
+		b.note("Terraform does not delete a bucket that still holds objects.")
+	}
 	bucket := b.resource("google_storage_bucket", "team")
 	bucket.setExpr("for_each", "local.team_buckets")
 	bucket.setExpr("name", "each.value")
 	bucket.setExpr("location", "var.region")
+	if deletes {
+		bucket.setExpr("force_destroy", "var.teams[each.key].delete_bucket_data")
+	}
 	bucket.setBool("uniform_bucket_level_access", true)
 	bucket.setString("public_access_prevention", "enforced")
 	if labelsBuckets(p) {

@@ -175,6 +175,7 @@ func teamType(p *ir.Platform) constant {
 		{p.HasTeamAccounts(), "account = optional(string)"},
 		{hasRoles(p), "roles = optional(set(string), [])"},
 		{p.HasBuckets(), "bucket = optional(string)"},
+		{len(p.BucketsWithData(true)) > 0, "delete_bucket_data = optional(bool, false)"},
 		{nodesListBuckets(p), "nodes_list_bucket = optional(bool, false)"},
 		{labelsBuckets(p), "labels = optional(map(string), {})"},
 	} {
@@ -265,6 +266,9 @@ func teamTokens(p *ir.Platform) hclwrite.Tokens {
 		}
 		if t.Bucket != "" {
 			fields = append(fields, entry{"bucket", stringTokens(t.Bucket)})
+		}
+		if t.DeletesBucketData {
+			fields = append(fields, entry{"delete_bucket_data", hclwrite.TokensForValue(cty.True)})
 		}
 		if t.NodesListBucket {
 			fields = append(fields, entry{"nodes_list_bucket", hclwrite.TokensForValue(cty.True)})

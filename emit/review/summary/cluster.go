@@ -379,7 +379,7 @@ func (s *sheet) addDelivery() {
 	for _, r := range d.NarrowRoles {
 		narrow = append(narrow, r.Role)
 	}
-	build.all("roles with a condition", narrow)
+	build.all("roles with a condition", slices.Compact(narrow)) // named buckets can need several conditions
 	for _, r := range d.CustomRoles {
 		role := s.newSubject(TopicAccess, kindCustomRole, r.ID)
 		role.exists("")

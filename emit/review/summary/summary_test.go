@@ -193,7 +193,8 @@ var derivedFields = map[string][]string{
 		"Teams.Queues.Flavors.AdmissionCheck", "Teams.Queues.Flavors.Waiting",
 	},
 	"it follows from the names of the platform and its project, whose changes are told": {
-		"Delivery.CustomRoles.Title", "Delivery.NarrowRoles.Condition", "Delivery.NarrowRoles.Scope",
+		"Delivery.CustomRoles.Title", "Delivery.NarrowRoles.Buckets", "Delivery.NarrowRoles.Condition",
+		"Delivery.NarrowRoles.Scope",
 		"Delivery.NarrowRoles.Title", "Network.GPUs.Name", "Teams.Account.Display", "Workloads.Bucket",
 	},
 	"it follows from the whole plan": {
@@ -242,7 +243,6 @@ var partlyDerived = map[string][]string{
 		"Teams.Queues.Namespaces.Labels.Value", "Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.ToBorrow",
 		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Strategy",
 	},
-	"the name follows from those of the platform, the team and the tier": {"Teams.Bucket"},
 }
 
 // TestExistingCluster compares clusters that the platform creates and clusters of others.
@@ -339,7 +339,8 @@ func changed(p *ir.Platform, change func(*ir.Platform)) *ir.Platform {
 // ir.Cluster, and versions of controllers that others run.
 var unowned = []string{
 	"AutoProvisioning.Profile",
-	"Cluster.AuthorizedNetworks", "Cluster.DeletionProtection", "Cluster.Filestore", "Cluster.GCSFuse",
+	"Cluster.AuthorizedNetworks", "Cluster.DeletionProtection", "Cluster.Description",
+	"Cluster.Filestore", "Cluster.GCSFuse",
 	"Cluster.Maintenance", "Cluster.Metrics", "Cluster.MinVersion", "Cluster.ReleaseChannel",
 	"Security.BinaryAuthorization", "Security.BulletinTopic", "Security.FlowLogs", "Security.IntraNodeVisibility",
 	"Security.Posture", "SystemPool", "Versions.JobSet", "Versions.Kueue", "Versions.SHA256.JobSet",

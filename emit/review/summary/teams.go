@@ -68,7 +68,13 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 	team.has("weight of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Weight)})
 	if t.Bucket != "" {
 		team.has("bucket", fact{form: being})
+		team.has("name of its bucket", fact{
+			form: ratio, value: t.Bucket, follows: []string{platformName, platformProject},
+			notes: remarks("Terraform replaces the bucket, and stops if it holds objects, unless it deletes them"),
+		})
 	}
+	team.is("Terraform deletes its bucket with all objects", choose(t.DeletesBucketData, "yes", "no"),
+		choose(t.DeletesBucketData, dangerous+"destroying the platform deletes the objects", ""))
 	team.all("labels", labelTexts(t.Labels))
 	team.is("nodes may list its bucket", choose(t.NodesListBucket, "yes", "no"))
 	team.is("most Jobs at once", strconv.Itoa(t.MaxJobs))
