@@ -33,3 +33,15 @@ func (p *Platform) InstallsScheduler() bool { return Choose(p.Scheduler, p.Insta
 // InstallsJobSet reports whether JobSet is part of the platform: the build or the GitOps
 // tool installs it. Every emitter asks this function.
 func (p *Platform) InstallsJobSet() bool { return !p.OthersRunJobSet() }
+
+// ToolkitGroup is the group, and the folder, with which Cluster Toolkit's gcluster applies
+// what is in the cluster.
+const ToolkitGroup = "kubectl-apply"
+
+// ToolkitApplies reports whether the folder has ToolkitGroup: the platform installs Kueue in
+// a cluster of its own, from public releases, and neither Infrastructure Manager nor a
+// GitOps tool applies a part of it.
+func (p *Platform) ToolkitApplies() bool {
+	return p.OwnsCluster() && p.InstallsKueue() && p.Images.Manifests == "" && p.Images.Mirror == "" &&
+		!p.Delivery.InfrastructureManager && !p.Delivery.GitOps.On()
+}

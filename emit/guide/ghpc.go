@@ -17,16 +17,23 @@ func ghpcArtifact(p *ir.Platform) ([]byte, error) {
 		name = "cluster"
 	}
 	module := func(id, source string) object { return object{"id": id, "kind": "terraform", "source": source} }
+	groups := []object{{
+		"group": "terraform",
+		"modules": []object{
+			module(name, "./terraform/modules/"+name),
+			module("platform", "./terraform"), // the root itself
+		},
+	}}
+	if p.ToolkitApplies() {
+		groups = append(groups, object{"group": ir.ToolkitGroup, "modules": []object{
+			module("release", "./"+ir.ToolkitGroup+"/modules/release"),
+			module("manifests", "./"+ir.ToolkitGroup),
+		}})
+	}
 	return yaml.Marshal(object{
-		"blueprint_name": p.Name,
-		"vars":           object{"deployment_name": p.Name, "project_id": p.Project, "region": p.Region},
-		"deployment_groups": []object{{
-			"group": "terraform",
-			"modules": []object{
-				module(name, "./terraform/modules/"+name),
-				module("platform", "./terraform"), // the root itself
-			},
-		}},
+		"blueprint_name":    p.Name,
+		"vars":              object{"deployment_name": p.Name, "project_id": p.Project, "region": p.Region},
+		"deployment_groups": groups,
 	})
 }
 

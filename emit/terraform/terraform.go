@@ -6,6 +6,9 @@
 // network-team/, holds what its owners must add. For resources that the platform takes
 // over, takeover/ has the blocks with which their former owners let go of them.
 //
+// The root kubectl-apply/ installs what is in the cluster if gcluster, and not the build,
+// deploys the platform.
+//
 // Values that an administrator would set per project are in terraform.tfvars; values
 // that belong to a piece of hardware are in the block that creates it. Teams are
 // data: for ten or ten thousand teams, the resource blocks are the same.
@@ -22,8 +25,8 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// Files returns the files under terraform/, network-team/main.tf and takeover/removed.tf,
-// formatted like the output of terraform fmt. It returns an error if the plan has a fixed
+// Files returns the files under terraform/ and kubectl-apply/, network-team/main.tf and
+// takeover/removed.tf, formatted like the output of terraform fmt. It returns an error if the plan has a fixed
 // node count that cannot be divided evenly over the zones, because GKE would create fewer
 // nodes than the quotas promise.
 func Files(p *ir.Platform) ([]emit.File, error) {
@@ -67,6 +70,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		networkTeam(&body{Body: file.Body()}, p)
 		files = append(files, emit.File{Path: networkTeamFile, Content: file.Bytes()})
 	}
+	files = append(files, kubectlApplyFiles(p)...)
 	released, err := letGo(p)
 	return append(files, released...), err
 }

@@ -281,8 +281,13 @@ func teamTokens(p *ir.Platform) hclwrite.Tokens {
 	return objectTokens(entries)
 }
 
-func writeVariables(b *body, p *ir.Platform) {
-	for _, v := range rootVariables(p) {
+func writeVariables(b *body, p *ir.Platform) { declareVariables(b, rootVariables(p)) }
+
+func writeValues(b *body, p *ir.Platform) { setVariables(b, rootVariables(p)) }
+
+// declareVariables writes the variables of a root.
+func declareVariables(b *body, variables []variable) {
+	for _, v := range variables {
 		block := b.block("variable", v.name)
 		block.setString("description", v.description)
 		block.setExpr("type", v.kind)
@@ -295,8 +300,9 @@ func writeVariables(b *body, p *ir.Platform) {
 	}
 }
 
-func writeValues(b *body, p *ir.Platform) {
-	for _, v := range rootVariables(p) {
+// setVariables writes the values of a root's variables.
+func setVariables(b *body, variables []variable) {
+	for _, v := range variables {
 		b.setTokens(v.name, v.value())
 	}
 }

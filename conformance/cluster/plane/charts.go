@@ -66,7 +66,27 @@ func belongs(value any, namespace string) bool {
 
 // StartCharts starts JobSet and Kueue with the accounts and the configuration that their
 // charts have brought. It does what the kubelet and the Deployments do in a cluster.
-func (p *Plane) StartCharts(ctx context.Context) error {
+func (p *Plane) StartCharts(ctx context.Context) error { return p.startInstalled(ctx, chartJobSet) }
+
+// WriteReleases writes the files that Release returns, for somebody who installs Kueue and
+// JobSet from them on an empty plane. StartReleases starts both once they are installed.
+func (p *Plane) WriteReleases() (err error) {
+	if p.kueuePorts == nil {
+		if p.kueuePorts, err = p.ports.take(4); err != nil {
+			return err
+		}
+	}
+	if err := p.writeRelease(kueue, p.kueuePorts[0]); err != nil {
+		return err
+	}
+	return p.writeRelease(jobset, p.jobSetPorts[0])
+}
+
+// StartReleases is StartCharts for releases.
+func (p *Plane) StartReleases(ctx context.Context) error { return p.startInstalled(ctx, jobset) }
+
+// startInstalled starts JobSet and Kueue with the configuration that is in the cluster.
+func (p *Plane) startInstalled(ctx context.Context, jobSet controller) error {
 	const key = "controller_manager_config.yaml"
 	text, err := p.Kubectl(ctx, nil, "get", "configmap", "kueue-manager-config", "--namespace="+kueue.namespace,
 		`--output=go-template={{index .data "`+key+`"}}`)
@@ -76,7 +96,7 @@ func (p *Plane) StartCharts(ctx context.Context) error {
 	if err := p.configureKueue(text); err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
-	if err := p.runJobSet(ctx, chartJobSet); err != nil {
+	if err := p.runJobSet(ctx, jobSet); err != nil {
 		return err
 	}
 	return p.StartKueue(ctx)

@@ -1,0 +1,1 @@
+../../batch-platform/kubectl-apply/manifests.tf

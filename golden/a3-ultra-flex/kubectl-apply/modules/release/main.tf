@@ -1,0 +1,1 @@
+../../../../batch-platform/kubectl-apply/modules/release/main.tf

@@ -1,0 +1,1 @@
+../../batch-platform/kubectl-apply/variables.tf

@@ -1,0 +1,10 @@
+terraform {
+  required_providers {
+    http = {
+      source = "hashicorp/http"
+    }
+    kubectl = {
+      source = "gavinbunney/kubectl"
+    }
+  }
+}
