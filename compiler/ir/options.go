@@ -43,6 +43,9 @@ type OptionFacts struct {
 	// a line.
 	Note []string
 
+	// Pages are the pages of Google Cloud about the option.
+	Pages []DocPage
+
 	// ResourceType is the value of the node label resource-type, and Taint is the
 	// key of the taint that keeps other pods off the nodes of the platform's pools.
 	ResourceType, Taint string
@@ -102,6 +105,25 @@ type OptionFacts struct {
 	Column, Zones string
 }
 
+// DocPage is a page of documentation.
+type DocPage struct{ Title, Address string }
+
+// Pages about the options.
+var (
+	pricePage       = DocPage{"VM instance pricing", "https://cloud.google.com/compute/vm-instance-pricing"}
+	spotPage        = DocPage{"Spot VMs", "https://cloud.google.com/compute/docs/instances/spot"}
+	reservationPage = DocPage{"Reservations",
+		"https://cloud.google.com/compute/docs/instances/reservations-overview"}
+	// A commitment lowers the price of a reservation, which otherwise costs the list price.
+	commitmentPage = DocPage{"Reservations with committed use discounts",
+		"https://cloud.google.com/compute/docs/instances/reservations-with-commitments"}
+	dwsPage = DocPage{"About flex-start", "https://cloud.google.com/kubernetes-engine/docs/concepts/dws"}
+	dwsPost = DocPage{"Introducing Dynamic Workload Scheduler",
+		"https://cloud.google.com/blog/products/compute/introducing-dynamic-workload-scheduler"}
+	provisioningPage = DocPage{"Provisioning requests",
+		"https://cloud.google.com/kubernetes-engine/docs/how-to/provisioningrequest"}
+)
+
 // spotGrace is the time in seconds that pods on Spot nodes may take to stop. GKE
 // documents less than 30 seconds between the notice and the end of the machine.
 const spotGrace = 25
@@ -118,7 +140,8 @@ const flexStartFrom = "1.33.0-gke.1712000"
 var options = []OptionFacts{
 	{
 		Option: OnDemand, Field: "onDemand",
-		Name: "on demand", How: "on demand", Nodes: "on demand", Summary: "on demand",
+		Pages: []DocPage{pricePage},
+		Name:  "on demand", How: "on demand", Nodes: "on demand", Summary: "on demand",
 		Note:         []string{"On demand: nodes cost the list price, and start only while capacity is available."},
 		ResourceType: "ondemand", Taint: "ondemand",
 		// Do not consume reservations that others have made.
@@ -128,7 +151,8 @@ var options = []OptionFacts{
 	},
 	{
 		Option: Spot, Field: "spot",
-		Name: "Spot", How: "as Spot nodes", Nodes: "Spot", Summary: "Spot",
+		Pages: []DocPage{spotPage},
+		Name:  "Spot", How: "as Spot nodes", Nodes: "Spot", Summary: "Spot",
 		Note:         []string{"Spot VMs: Compute Engine can reclaim the nodes at any time."},
 		ResourceType: "spot", Taint: "spot",
 		NodeConfig: "spot", ReservationAffinity: "NO_RESERVATION", ClassField: "spot",
@@ -141,7 +165,8 @@ var options = []OptionFacts{
 	},
 	{
 		Option: Reservation, Field: "reservation",
-		Name: "a reservation", How: "from a reservation", Nodes: "reserved", Summary: "reservation",
+		Pages: []DocPage{reservationPage, commitmentPage},
+		Name:  "a reservation", How: "from a reservation", Nodes: "reserved", Summary: "reservation",
 		Note:         []string{"Nodes come only from one specific reservation."},
 		ResourceType: "reservation", Taint: "reserved",
 		ReservationAffinity: "SPECIFIC_RESERVATION", ClassAffinity: "Specific", OnlyReserved: true,
@@ -149,7 +174,8 @@ var options = []OptionFacts{
 	},
 	{
 		Option: Calendar, Field: "reservation", Parameter: "kind",
-		Name: "a calendar reservation", How: "from a calendar reservation", Nodes: "reserved", Summary: "reservation",
+		Pages: []DocPage{reservationPage},
+		Name:  "a calendar reservation", How: "from a calendar reservation", Nodes: "reserved", Summary: "reservation",
 		Note: []string{
 			"Nodes come only from one specific reservation.",
 			"Compute Engine reclaims the nodes when the reservation ends.",
@@ -163,7 +189,8 @@ var options = []OptionFacts{
 	},
 	{
 		Option: AnyReservation, Field: "anyReservation",
-		Name: `anyReservation with otherwise: "onDemand"`, How: `through anyReservation with otherwise: "onDemand"`,
+		Pages: []DocPage{reservationPage, commitmentPage},
+		Name:  `anyReservation with otherwise: "onDemand"`, How: `through anyReservation with otherwise: "onDemand"`,
 		Nodes: "reserved", Summary: "any reservation that matches, else on demand",
 		Note: []string{
 			"Nodes come from any matching reservation, or on demand if no reservation has any left.",
@@ -174,7 +201,8 @@ var options = []OptionFacts{
 	},
 	{
 		Option: AnyReservationOnly, Field: "anyReservation",
-		Name: `anyReservation with otherwise: "none"`, How: `through anyReservation with otherwise: "none"`,
+		Pages: []DocPage{reservationPage, commitmentPage},
+		Name:  `anyReservation with otherwise: "none"`, How: `through anyReservation with otherwise: "none"`,
 		Nodes: "reserved", Summary: "any reservation that matches",
 		Note:         []string{"Nodes come from any matching reservation, and never on demand."},
 		ResourceType: "any-reservation", Taint: "any-reservation",
@@ -187,7 +215,8 @@ var options = []OptionFacts{
 	},
 	{
 		Option: FlexStart, Field: "flexStart",
-		Name: "flex-start", How: "with flex-start", Nodes: "flex-start", Summary: "flex-start",
+		Pages: []DocPage{dwsPage, dwsPost},
+		Name:  "flex-start", How: "with flex-start", Nodes: "flex-start", Summary: "flex-start",
 		Note:         []string{"Flex-start: Dynamic Workload Scheduler starts the nodes once capacity is available."},
 		ResourceType: "flex-start", Taint: "flex-start",
 		NodeConfig: "flex_start", ReservationAffinity: "NO_RESERVATION", ClassField: "flexStart",
@@ -198,7 +227,8 @@ var options = []OptionFacts{
 	},
 	{
 		Option: QueuedFlexStart, Field: "flexStart", Parameter: "queued",
-		Name: "queued flex-start", How: "with queued flex-start", Nodes: "flex-start",
+		Pages: []DocPage{dwsPage, dwsPost, provisioningPage},
+		Name:  "queued flex-start", How: "with queued flex-start", Nodes: "flex-start",
 		Summary:      "flex-start, all nodes of a job at once",
 		Note:         []string{"Flex-start: Dynamic Workload Scheduler starts the nodes once capacity is available."},
 		ResourceType: "flex-start", Taint: "flex-start",

@@ -21,7 +21,7 @@ func TestOptions(t *testing.T) {
 		seen[f.Option] = true
 		for _, column := range []string{
 			"Field", "Name", "How", "Nodes", "Summary", "Note", "ResourceType", "Taint",
-			"ReservationAffinity", "Price", "Column",
+			"ReservationAffinity", "Price", "Column", "Pages",
 		} {
 			if reflect.ValueOf(f).FieldByName(column).Len() == 0 {
 				t.Errorf("%s has no %s", f.Option, column)

@@ -90,9 +90,9 @@ func (f *folder) flexStart(jobs ...flex) {
 	if r := <-performed; r.err != nil || !strings.Contains(r.out, "Phase flex-start is as expected.") {
 		f.Fatalf("phase flex-start: %v\n%s", r.err, r.out)
 	}
-	f.queues("cq-dws", count{0, len(jobs)})
-	f.perform("empty")
-	f.queues("cq-dws", count{0, 0})
+	f.queues("dws-cluster-queue", count{0, len(jobs)})
+	f.toTheEnd("fine-tuned", len(jobs))
+	f.queues("dws-cluster-queue", count{0, 0})
 	f.cleanUp()
 }
 

@@ -328,17 +328,17 @@ func (f *folder) phases() {
 	f.perform("idle-teams")
 	f.perform("to-spot")
 	f.perform("jobset")
-	f.priorities(map[string]string{"jobset": "lp 10 Never"})
-	f.toTheEnd(64)
+	f.priorities(map[string]string{"jobset": "lp 10 Never", "compact": "compact 15 PreemptLowerPriority"})
+	f.toTheEnd("to-the-end", 64)
 	for _, tier := range []string{"-lp", "-hp", "-compact"} {
 		f.queues(tier, count{0, 0})
 	}
 	f.cleanUp()
 }
 
-// toTheEnd performs the phase in which all jobs run to their end, and ends the pods of the
-// jobs when they run.
-func (f *folder) toTheEnd(jobs int) {
+// toTheEnd performs a phase in which all jobs run to their end, and ends the pods of the jobs
+// when they run.
+func (f *folder) toTheEnd(phase string, jobs int) {
 	f.Helper()
 	type result struct {
 		out string
@@ -346,7 +346,7 @@ func (f *folder) toTheEnd(jobs int) {
 	}
 	performed := make(chan result, 1)
 	go func() {
-		out, err := f.demonstrate("--wait=540", "to-the-end")
+		out, err := f.demonstrate("--wait=1800", phase)
 		performed <- result{out, err}
 	}()
 	const all = "--all-namespaces"
@@ -358,8 +358,8 @@ func (f *folder) toTheEnd(jobs int) {
 	})
 	f.succeed(all, "", f.completed(all, "", jobs))
 	r := <-performed
-	if r.err != nil || !strings.Contains(r.out, "Phase to-the-end is as expected.") {
-		f.Fatalf("phase to-the-end: %v\n%s", r.err, r.out)
+	if r.err != nil || !strings.Contains(r.out, "Phase "+phase+" is as expected.") {
+		f.Fatalf("phase %s: %v\n%s", phase, r.err, r.out)
 	}
 	f.Log(r.out)
 }

@@ -103,6 +103,35 @@ func (v view) demonstrated(is func(ir.Capacity) bool) (out []ir.Capacity) {
 	return out
 }
 
+// shownCapacity is a capacity on which the demonstration runs pods.
+type shownCapacity struct{ ir.Capacity }
+
+// DemonstratedCapacities returns the capacities on which the demonstration runs pods.
+func (v view) DemonstratedCapacities() (out []shownCapacity) {
+	for _, c := range v.demonstrated(func(ir.Capacity) bool { return true }) {
+		out = append(out, shownCapacity{c})
+	}
+	return out
+}
+
+// ReadMore links to the pages about how the nodes are obtained.
+func (c shownCapacity) ReadMore() markdown.Markup {
+	pages := slices.Clone(c.Option.Facts().Pages)
+	if c.AutoProvisioned {
+		pages = append(pages, ir.DocPage{Title: "Node auto-provisioning",
+			Address: "https://cloud.google.com/kubernetes-engine/docs/concepts/node-auto-provisioning"})
+	}
+	if c.Compact {
+		pages = append(pages, ir.DocPage{Title: "Compact placement",
+			Address: "https://cloud.google.com/kubernetes-engine/docs/how-to/compact-placement"})
+	}
+	var links []string
+	for _, p := range pages {
+		links = append(links, "["+p.Title+"]("+p.Address+")")
+	}
+	return markdown.Markup(strings.Join(links, ", "))
+}
+
 // StartingNodes returns the capacities whose nodes start during the demonstration.
 func (v view) StartingNodes() []ir.Capacity {
 	return v.demonstrated(func(c ir.Capacity) bool { return !c.Static })

@@ -33,13 +33,14 @@ func constant[T any](c T) func() T { return func() T { return c } }
 
 // functions are the functions of the pages, beside those of package page.
 var functions = texttemplate.FuncMap{
-	"amounts":        printAmounts,
-	"flavors":        quotaFlavors,
-	"ifIntact":       ifIntact,
-	"labelsByGKE":    labelsByGKE,
-	"orElse":         orElse,
-	"paragraphStart": paragraphStart,
-	"quotaRows":      quotaRows,
+	"amounts":         printAmounts,
+	"flavors":         quotaFlavors,
+	"ifIntact":        ifIntact,
+	"labelsByGKE":     labelsByGKE,
+	"orElse":          orElse,
+	"paragraphStart":  paragraphStart,
+	"linkedParagraph": linkedParagraph,
+	"quotaRows":       quotaRows,
 
 	"defaultServiceAccounts":         constant(ir.DefaultServiceAccounts),
 	"existingNamespaceLabel":         constant(ir.ExistingNamespace),
@@ -81,8 +82,14 @@ func orElse(name string, without markdown.Markup) markdown.Markup {
 
 // paragraphStart returns a text that can begin a paragraph: it escapes a first word
 // that would start another kind of block.
-func paragraphStart(s string) markdown.Markup {
-	m := strings.Trim(string(markdown.Text(s)), " ")
+func paragraphStart(s string) markdown.Markup { return startParagraph(markdown.Text(s)) }
+
+// linkedParagraph does the same as paragraphStart, and the plain addresses become links.
+func linkedParagraph(s string) markdown.Markup { return startParagraph(markdown.LinkedText(s)) }
+
+// startParagraph escapes what begins a list or a heading.
+func startParagraph(text markdown.Markup) markdown.Markup {
+	m := strings.Trim(string(text), " ")
 	rest := strings.TrimLeft(m, "0123456789")
 	switch {
 	case rest != m && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")): // a numbered item

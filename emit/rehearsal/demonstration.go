@@ -78,6 +78,7 @@ func performPhases(p *ir.Platform, s *Scenario) {
 // through several phases would come close to the time after which Kueue evicts it
 // (ir.PodsReadyMinutes).
 func (d *stage) perform(phase ir.Phase) {
+	began := d.now
 	for _, c := range phase.Cordon {
 		d.cordon(c.Capacity, c.Count)
 	}
@@ -90,21 +91,23 @@ func (d *stage) perform(phase ir.Phase) {
 	for _, name := range phase.Submit {
 		d.submit(phase, name)
 	}
-	d.complete(phase)
+	d.complete(phase, began)
 	d.now += max(int64(phase.WaitSeconds), d.longestStartup()+settleSeconds)
 	d.now = (d.now + phaseUnit - 1) / phaseUnit * phaseUnit
 	d.scenario.Looks = append(d.scenario.Looks, d.now-1)
 	d.scenario.Until = d.now
 }
 
-// complete lets the jobs of a phase that expects their end run for their usual time. All
-// other jobs run until a phase deletes them: a rehearsal waits longer than demonstrate.sh, so
-// these jobs could end before a phase that needs them.
-func (d *stage) complete(phase ir.Phase) {
+// complete lets the jobs of a phase that expects their end run for their usual time, and the
+// jobs of earlier phases for the time before the phase too. All other jobs run until a phase
+// deletes them: a rehearsal waits longer than demonstrate.sh, so that jobs could end before a
+// phase that needs them.
+func (d *stage) complete(phase ir.Phase, began int64) {
 	for _, name := range phase.Completed {
 		for _, w := range d.jobsOf(phase, name) {
 			if i, ok := d.alive[objectName{w.Namespace, w.Name}]; ok {
-				d.scenario.Jobs[i].Runs = int64(w.UsualSeconds)
+				job := &d.scenario.Jobs[i]
+				job.Runs = int64(w.UsualSeconds) + max(0, began-job.At)
 			}
 		}
 	}

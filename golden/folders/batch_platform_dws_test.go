@@ -47,10 +47,11 @@ var (
 		"README.md",
 		"REFERENCE.md",
 		"USING.md",
-		"cloudbuild/provision.yaml",                 // no dashboards for Grafana
 		"dashboards/alert-rules.yaml",               // jobs that wait for a check
 		"dashboards/cloud-monitoring/kueue.json",    // jobs that wait for a check
 		"dashboards/cloud-monitoring/team.json",     // shared queues
+		"dashboards/grafana/kueue.json",             // as in Cloud Monitoring
+		"dashboards/grafana/team.json",              // as in Cloud Monitoring
 		"demonstrate.sh",                            // more capacities and phases
 		"kubernetes/kustomization.yaml",             // more files
 		"kubernetes/priority-classes.yaml",          // dws
@@ -72,11 +73,7 @@ var (
 		"workloads/team-b/finetune-gemma-7b-files.yaml",
 		"workloads/team-b/finetune-gemma-7b.yaml",
 	}
-	dwsRemoved = []string{
-		"dashboards/grafana/gpus.json", "dashboards/grafana/kueue.json", "dashboards/grafana/team.json",
-		"dashboards/kustomization.yaml",
-		"dashboards/provisioning/dashboards/boards.yaml", "dashboards/provisioning/datasources/metrics.yaml",
-	}
+	dwsRemoved []string // no file
 )
 
 func dwsFolder(t *testing.T) fs.FS {
@@ -112,7 +109,7 @@ func TestDWSQueue(t *testing.T) {
 		t.Fatalf("%d shared queues, want one with one group of flavors", len(queues))
 	}
 	cq := queues[0]
-	if cq.Name != "cq-dws" || cq.Spec.QueueingStrategy != kueue.BestEffortFIFO || cq.Spec.CohortName != "" ||
+	if cq.Name != "dws-cluster-queue" || cq.Spec.QueueingStrategy != kueue.BestEffortFIFO || cq.Spec.CohortName != "" ||
 		cq.Spec.Preemption != nil {
 		t.Errorf("%s: %s, cohort %q, preemption %v", cq.Name, cq.Spec.QueueingStrategy, cq.Spec.CohortName,
 			cq.Spec.Preemption)
@@ -157,7 +154,7 @@ func TestDWSQueue(t *testing.T) {
 	var local []string
 	for _, team := range batchPlatformTeams {
 		for _, lq := range check.ObjectsIn[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml", "LocalQueue") {
-			if lq.Spec.ClusterQueue == "cq-dws" {
+			if lq.Spec.ClusterQueue == "dws-cluster-queue" {
 				local = append(local, lq.Namespace+"/"+lq.Name)
 			}
 		}
