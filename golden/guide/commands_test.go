@@ -56,21 +56,22 @@ func commandMentions() map[string]string {
 // commandPlaceholders returns the words in capitals that a reader replaces, with a value.
 func commandPlaceholders() map[string]string {
 	return map[string]string{
-		"ACCOUNT":    "wi-team-a",
-		"BUCKET":     "my-project-bucket",
-		"CAPACITY":   "h100-reserved",
-		"CLASS":      "low",
-		"COHORT":     "cohort-a",
-		"FILE":       "a-file",
-		"LOCALQUEUE": "a-queue",
-		"MEMBER":     "user:someone@example.com",
-		"NAME":       "a-secret",
-		"NAMESPACE":  "team-a",
-		"PREFIX":     "a-prefix",
-		"PRIORITY":   "train",
-		"QUEUE":      "cq-team-a-lp",
-		"TEAM":       "team-a",
-		"TIER":       "lp",
+		"ACCOUNT":      "wi-team-a",
+		"BUCKET":       "my-project-bucket",
+		"CAPACITY":     "h100-reserved",
+		"CLUSTERQUEUE": "dws-cluster-queue",
+		"CLASS":        "low",
+		"COHORT":       "cohort-a",
+		"FILE":         "a-file",
+		"LOCALQUEUE":   "a-queue",
+		"MEMBER":       "user:someone@example.com",
+		"NAME":         "a-secret",
+		"NAMESPACE":    "team-a",
+		"PREFIX":       "a-prefix",
+		"PRIORITY":     "train",
+		"QUEUE":        "cq-team-a-lp",
+		"TEAM":         "team-a",
+		"TIER":         "lp",
 	}
 }
 
