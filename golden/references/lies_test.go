@@ -52,6 +52,7 @@ func TestNoticesLies(t *testing.T) {
 		want string
 	}{
 		{row{State: "same", Proof: at("README.md#build-it", "Dig.")}, ""},
+		{row{State: "same", Proof: at("README.md#*-it", "Dig.")}, ""},
 		{row{State: "same", Proof: at("/golden/a/README.md", "Stop.")}, ""},
 		{row{State: "same", Proof: at("dashboards/x.json", "new")}, ""},
 		{row{State: "same", Proof: at("dashboards/x.json", "first")}, ""},

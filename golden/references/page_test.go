@@ -112,8 +112,9 @@ func (p proof) link(folder string, next []proof) string {
 	if _, err := os.Stat(fixture.Path(file)); err != nil {
 		file += ".diff" // a golden file that is stored as its difference
 	}
-	if heading != "" {
-		heading = "#" + heading
+	if content, err := os.ReadFile(fixture.Path(file)); err == nil && heading != "" {
+		fragment, _ := pageSection(string(content), heading)
+		heading = "#" + fragment
 	}
 	says := p.Says
 	for _, n := range next {

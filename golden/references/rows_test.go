@@ -361,7 +361,7 @@ func lineProblem(root fs.FS, folder string, p proof) string {
 	where := file
 	if heading != "" {
 		where += "#" + heading
-		if content = pageSection(content, heading); content == "" {
+		if _, content = pageSection(content, heading); content == "" {
 			return file + " has no heading #" + heading
 		}
 	}
@@ -417,9 +417,10 @@ func patched(original, difference string) string {
 	return strings.Join(lines, "\n")
 }
 
-// pageSection returns the section of a page whose heading has a fragment: to the next
-// heading of the same or a higher level. It returns "" if there is no such heading.
-func pageSection(source, fragment string) string {
+// pageSection returns the section of a page whose heading's fragment matches a pattern, such
+// as "phase-*-start", and this fragment. The section ends at the next heading on the same or
+// a higher level. It returns "" if there is no such heading.
+func pageSection(source, pattern string) (fragment, text string) {
 	var out strings.Builder
 	level, fenced := 0, false
 	for line := range strings.Lines(source) {
@@ -431,15 +432,16 @@ func pageSection(source, fragment string) string {
 			if level > 0 && own <= level {
 				break
 			}
-			if level == 0 && headingFragment(line[own:]) == fragment {
-				level = own
+			name := headingFragment(line[own:])
+			if matches, err := path.Match(pattern, name); level == 0 && err == nil && matches {
+				level, fragment = own, name
 			}
 		}
 		if level > 0 {
 			out.WriteString(line)
 		}
 	}
-	return out.String()
+	return fragment, out.String()
 }
 
 // headingFragment returns the fragment with which GitHub links to a heading.
