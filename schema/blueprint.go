@@ -739,6 +739,7 @@ type Delivery struct {
 	GitOps                *string           `json:"gitops"`
 	Source                *Source           `json:"source"`
 	Destination           *string           `json:"destination"`
+	Manifests             map[string]string `json:"manifests"` // nil if the blueprint omits it
 	Accept                map[string]string `json:"accept"`
 }
 

@@ -145,23 +145,27 @@ func (l *locator) readEmbedded(in scope, into *place, a *ast.Attribute) {
 			continue // CUE reports the error
 		}
 		absolute := filepath.Join(root, filepath.FromSlash(name))
-		if m[1] == "file" {
-			into.embedded = absolute
-		}
-		file, err := load.ParseData(strings.TrimPrefix(path.Ext(name), "."), absolute, content)
-		if err != nil {
-			continue
-		}
 		p := into
 		if m[1] == "glob" { // a field for each file
 			l.readRest(into)
 			p = into.field(strings.TrimPrefix(name, dir+"/"))
 		}
+		p.embedded = absolute
+		if embedsText.MatchString(a.Text) {
+			continue
+		}
+		file, err := load.ParseData(strings.TrimPrefix(path.Ext(name), "."), absolute, content)
+		if err != nil {
+			continue
+		}
 		l.readDecls(in, p, file.Decls)
 	}
 }
 
-var embedArgument = regexp.MustCompile(`^@embed\(\s*(file|glob)\s*=\s*"?([^",)]+)"?`)
+var (
+	embedArgument = regexp.MustCompile(`^@embed\(\s*(file|glob)\s*=\s*"?([^",)]+)"?`)
+	embedsText    = regexp.MustCompile(`[,\s]type\s*=\s*"?text\b`)
+)
 
 func (l *locator) readExpr(in scope, into *place, e ast.Expr) {
 	switch e := e.(type) {

@@ -56,8 +56,11 @@ type Platform struct {
 	Workloads       []Workload // by team, then name, then copy
 
 	Monitoring Monitoring
-	Delivery   Delivery
-	Demand     Demand
+	// Own holds the administrator's own manifests, nil if the blueprint does not have the
+	// field.
+	Own      *OwnManifests
+	Delivery Delivery
+	Demand   Demand
 
 	// Demonstration holds the phases in which the platform is shown, in their order.
 	Demonstration []Phase

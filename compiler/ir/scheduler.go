@@ -50,6 +50,8 @@ type SchedulerFacts struct {
 	Name string
 	// Namespaces are the namespaces that belong to the scheduler, its own first.
 	Namespaces []string
+	// Groups are the API groups of the scheduler's objects.
+	Groups []string
 	// Downloads are the programs that only this scheduler's installation downloads
 	// and compares with a SHA-256, by their fields of versions.
 	Downloads []string
@@ -114,6 +116,7 @@ func kueueFacts() SchedulerFacts {
 	return SchedulerFacts{
 		Name:             "Kueue",
 		Namespaces:       []string{KueueNamespace},
+		Groups:           []string{"kueue.x-k8s.io"},
 		Downloads:        []string{"kueue"},
 		QueueLabel:       LabelKueueQueue,
 		QuotaPerCapacity: true,
@@ -129,6 +132,7 @@ func kaiFacts() SchedulerFacts {
 	return SchedulerFacts{
 		Name:               "KAI Scheduler",
 		Namespaces:         []string{KAINamespace, kaiReservationNamespace},
+		Groups:             []string{"scheduling.run.ai", "kai.scheduler"},
 		Downloads:          []string{"helm"},
 		QueueLabel:         LabelKAIQueue,
 		OneQueue:           true,

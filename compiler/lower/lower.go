@@ -100,6 +100,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		p.SetController(c.Field, of.Version, pinOf(of.SHA256, c.Field, of.Version),
 			pinOf(of.Chart, c.Field+"Chart", of.Version), of.Existing)
 	}
+	p.Own = lowerManifests(b)
 	p.Defects = lowerDefects(p)
 	p.Workloads = lowerWorkloads(b, p)
 	p.Teams, p.SharedQueues = withQueueing(b, p)

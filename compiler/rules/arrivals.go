@@ -79,7 +79,7 @@ func arrivalKinds(r *report) {
 
 // eachTrace calls visit with every trace of the plan, its text, and its place in the
 // blueprint.
-func (r *report) eachTrace(visit func(t tracePlace, in schema.Trace, text trace.Text, plan ir.Rehearsal,
+func (r *report) eachTrace(visit func(t textPlace, in schema.Trace, text trace.Text, plan ir.Rehearsal,
 	jobs []ir.TracedJob)) {
 	for _, plan := range r.Plan.Rehearsals {
 		for i, a := range r.Blueprint.Rehearsals[plan.Name].Arrivals {
@@ -98,19 +98,19 @@ func (r *report) eachTrace(visit func(t tracePlace, in schema.Trace, text trace.
 				text = trace.Read(*a.Trace)
 				r.traces[diag.Path(path)] = text
 			}
-			visit(tracePlace{path, r.Embedded(a.Trace.CSV, path...)}, *a.Trace, text, plan, jobs)
+			visit(textPlace{path, r.Embedded(a.Trace.CSV, path...)}, *a.Trace, text, plan, jobs)
 		}
 	}
 }
 
-// tracePlace is the place of the text of a trace.
-type tracePlace struct {
+// textPlace is the place of the text of a trace or a manifest.
+type textPlace struct {
 	path fieldPath
 	file *diag.Source // nil if the blueprint itself has the text
 }
 
-// addTo reports a finding on a part of the text of a trace.
-func (t tracePlace) addTo(r *report, span trace.Span, message string, options ...option) {
+// addTo reports a finding on a part of the text.
+func (t textPlace) addTo(r *report, span trace.Span, message string, options ...option) {
 	if t.file == nil {
 		r.add(t.path, say("line %d: %s", span.Line, message), options...)
 		return
@@ -122,7 +122,7 @@ func (t tracePlace) addTo(r *report, span trace.Span, message string, options ..
 // does not have, each name once.
 func traceTexts(r *report) {
 	teams, tiers := sortedKeys(r.Blueprint.Teams), sortedKeys(r.Blueprint.Tiers)
-	r.eachTrace(func(t tracePlace, in schema.Trace, text trace.Text, _ ir.Rehearsal, jobs []ir.TracedJob) {
+	r.eachTrace(func(t textPlace, in schema.Trace, text trace.Text, _ ir.Rehearsal, jobs []ir.TracedJob) {
 		for _, p := range text.Problems {
 			t.addTo(r, p.Span, p.Message, advise(p.Help))
 		}
@@ -220,7 +220,7 @@ func (r *report) describeRow(what, team, tier string, row trace.Job, in schema.T
 // arrivingJobsRun reports jobs that only a rehearsal has and that no capacity of their
 // queue can run, whatever else runs.
 func arrivingJobsRun(r *report) {
-	r.eachTrace(func(t tracePlace, _ schema.Trace, text trace.Text, plan ir.Rehearsal, jobs []ir.TracedJob) {
+	r.eachTrace(func(t textPlace, _ schema.Trace, text trace.Text, plan ir.Rehearsal, jobs []ir.TracedJob) {
 		byLine := jobsByLine(text)
 		checked, lines := make([]bool, len(plan.Workloads)), make([]int, len(plan.Workloads))
 		for _, job := range jobs {
@@ -304,7 +304,7 @@ func (r *report) neverRuns(w ir.Workload) string {
 
 // idleTraces reports traces none of whose jobs arrives.
 func idleTraces(r *report) {
-	r.eachTrace(func(t tracePlace, _ schema.Trace, text trace.Text, _ ir.Rehearsal, jobs []ir.TracedJob) {
+	r.eachTrace(func(t textPlace, _ schema.Trace, text trace.Text, _ ir.Rehearsal, jobs []ir.TracedJob) {
 		if len(text.Jobs) == 0 || len(jobs) > 0 {
 			return
 		}

@@ -12,7 +12,7 @@ func TestFindings(t *testing.T) {
 		"accept", "arrivals", "auxiliaries", "boards", "consumption", "containers", "counts", "delivery",
 		"demonstrations", "entities",
 		"existingclusters", "existingnetworks", "gitops", "gkeversions", "gpunetworks", "hardware", "identities",
-		"idle", "kai", "labels", "maintenance", "members", "names", "network", "nodelabels", "nodes", "organisation",
+		"idle", "kai", "labels", "maintenance", "manifests", "members", "names", "network", "nodelabels", "nodes", "organisation",
 		"packing", "places", "quota", "refusednames", "rehearsals", "scaling", "secrets", "security", "takeover", "tiers",
 		"versions", "workloads",
 	)

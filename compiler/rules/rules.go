@@ -35,7 +35,8 @@ func All() []Rule {
 		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), organisationRules(), nodeRules(),
 		workloadRules(),
 		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
-		demonstrationRules(), rehearsalRules(), arrivalRules(), deliveryRules(), gitOpsRules(), existingClusterRules(), boardRules(),
+		demonstrationRules(), rehearsalRules(), arrivalRules(), deliveryRules(), gitOpsRules(), existingClusterRules(),
+		boardRules(), manifestRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/manifest"
 	"github.com/batchwright/batchwright/compiler/secret"
 )
 
@@ -60,6 +61,13 @@ func (r *report) freeTexts() []freeText {
 	}
 	for path, text := range every[string](r, "notes.[] workloads.*.secretEnv.*.notes.[]") {
 		add(path, text, "", "the note", "remove the secret from the note")
+	}
+	for place, text := range r.eachManifest() {
+		if objects, _ := manifest.Read(text); !slices.ContainsFunc(objects, func(o manifest.Object) bool {
+			return secretData(o) != "" // secretManifests reports it
+		}) {
+			add(place.path, text, "", "manifest "+place.path.last(), "remove the secret from the manifest")
+		}
 	}
 	for _, a := range sortAcceptances(r.reasons) {
 		add(a.path(), r.reasons[a], "", "the reason", "remove the secret from the reason")

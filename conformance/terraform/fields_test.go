@@ -30,6 +30,7 @@ var unedited = map[string]string{
 	"delivery.gitops":                          "batch-platform-argocd is created by TestBuilds, and has edits",
 	"delivery.infrastructureManager":           "it moves the state: the review says from where to where",
 	"delivery.machine":                         noResource,
+	"delivery.manifests":                       noResource,
 	"delivery.source":                          noResource,
 	"delivery.statePrefix":                     "it moves the state: the review says from where to where",
 	"delivery.timeout":                         noResource,

@@ -25,6 +25,7 @@ func destroyBuild(p *ir.Platform) build {
 	if !p.OwnsCluster() {
 		drain = leaveCluster(p, scheduler)
 	}
+	drain = append(deleteOwn(p), drain...)
 	if p.Delivery.InfrastructureManager {
 		tasks := append(begin, drain...)
 		own := "" // nobody else's cluster may be deleted

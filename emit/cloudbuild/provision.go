@@ -75,6 +75,7 @@ func provisionBuild(p *ir.Platform) build {
 		tasks = append(tasks, scriptStep(p, 300, "dashboards", readScript("dashboards.sh"),
 			variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}, variable{"PLATFORM", platformSelector(p)}))
 	}
+	tasks = append(tasks, applyOwn(p)...)
 	return newBuild(p, "provision", tasks...)
 }
 

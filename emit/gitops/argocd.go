@@ -8,8 +8,8 @@ import (
 )
 
 // argoCD returns the objects for Argo CD: a project that may use only the sources,
-// namespaces and kinds of the platform, an Application for the platform, and one for
-// the dashboards. The objects do not name Argo CD's namespace.
+// namespaces and kinds of the platform, an Application for the platform, one for
+// the dashboards, and one for the administrator's own manifests. The objects do not name Argo CD's namespace.
 //
 // The charts and the platform are sources of one Application. Waves order the
 // objects of one Application; between Applications Argo CD keeps no order unless its
@@ -27,6 +27,9 @@ func argoCD(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 		manifests = append(manifests, kubeyaml.Manifest{
 			Name: "dashboards.yaml", Objects: []any{argoDashboards(p)},
 		})
+	}
+	if p.OwnFiles() != nil {
+		manifests = append(manifests, kubeyaml.Manifest{Name: "own.yaml", Objects: []any{argoOwn(p)}})
 	}
 	return append(manifests, kubeyaml.ListFiles(kubeyaml.Names(manifests)...),
 		kubeyaml.Manifest{Name: healthFile, Objects: []any{argoHealth()}}), nil
@@ -82,6 +85,14 @@ func argoPlatform(p *ir.Platform, installed []chart) *kubeyaml.Object {
 func argoDashboards(p *ir.Platform) *kubeyaml.Object {
 	a := newApplication(p, p.Name+"-"+dashboardsFolder, p.Monitoring.GrafanaNamespace, "CreateNamespace=true")
 	a.Spec["source"] = argoFolder(p, dashboardsFolder)
+	return a
+}
+
+// argoOwn returns the Application of the administrator's own manifests. It tries again until
+// the kinds and namespaces of the platform are there.
+func argoOwn(p *ir.Platform) *kubeyaml.Object {
+	a := newApplication(p, p.Name+"-"+ownPart, argoNamespace(p))
+	a.Spec["source"] = argoFolder(p, ir.OwnFolder)
 	return a
 }
 

@@ -46,6 +46,11 @@ func argoNamespaces(p *ir.Platform) []string {
 	for _, t := range p.Teams {
 		namespaces = append(namespaces, t.Namespace)
 	}
+	for _, o := range p.OwnObjects() {
+		if o.Namespace != "" {
+			namespaces = append(namespaces, o.Namespace)
+		}
+	}
 	slices.Sort(namespaces)
 	return slices.Compact(namespaces)
 }
@@ -69,12 +74,23 @@ type kind struct {
 	in          func(*ir.Platform) bool
 }
 
+// ownKinds adds to the kinds of the platform's objects those of the administrator's, with or
+// without a namespace.
+func ownKinds(p *ir.Platform, namespaced bool, kinds []kind) []kind {
+	for _, o := range p.OwnObjects() {
+		if (o.Namespace != "") == namespaced {
+			kinds = append(kinds, kind{o.Group, o.Kind, nil})
+		}
+	}
+	return kinds
+}
+
 // clusterKinds returns the kinds of objects without a namespace: those of the two
 // charts, and those of the folder kubernetes/.
 func clusterKinds(p *ir.Platform) []kubeyaml.Fields {
 	const kueue, admission = "kueue.x-k8s.io", "admissionregistration.k8s.io"
 	class := func(c ir.Capacity) bool { return c.ComputeClass }
-	return kindsOf(p, []kind{
+	return kindsOf(p, ownKinds(p, false, []kind{
 		{"", "Namespace", nil},
 		{"apiextensions.k8s.io", "CustomResourceDefinition", installsAny},
 		{"apiregistration.k8s.io", "APIService", (*ir.Platform).InstallsKueue},
@@ -93,12 +109,12 @@ func clusterKinds(p *ir.Platform) []kubeyaml.Fields {
 		{"cloud.google.com", "ComputeClass", func(p *ir.Platform) bool { return p.AnyCapacity(class) }},
 		{"networking.gke.io", "Network", hasNetworks},
 		{"networking.gke.io", "GKENetworkParamSet", hasNetworks},
-	})
+	}))
 }
 
 // namespacedKinds returns the kinds of objects with a namespace.
 func namespacedKinds(p *ir.Platform) []kubeyaml.Fields {
-	return kindsOf(p, []kind{
+	return kindsOf(p, ownKinds(p, true, []kind{
 		{"", "ConfigMap", func(p *ir.Platform) bool { return installsAny(p) || p.Monitoring.Grafana }},
 		{"", "Secret", installsOrScrapes},
 		{"", "Service", installsAny},
@@ -111,7 +127,7 @@ func namespacedKinds(p *ir.Platform) []kubeyaml.Fields {
 		{"", "ResourceQuota", nil},
 		{"networking.k8s.io", "NetworkPolicy", nil},
 		{"kueue.x-k8s.io", "LocalQueue", nil},
-	})
+	}))
 }
 
 // installsAny reports whether a chart is among the sources.
@@ -133,8 +149,10 @@ func hasNetworks(p *ir.Platform) bool { return len(p.Network.GPUs) > 0 }
 
 func kindsOf(p *ir.Platform, kinds []kind) []kubeyaml.Fields {
 	var out []kubeyaml.Fields
+	added := map[[2]string]bool{}
 	for _, k := range kinds {
-		if k.in == nil || k.in(p) {
+		if key := [2]string{k.group, k.name}; !added[key] && (k.in == nil || k.in(p)) {
+			added[key] = true
 			out = append(out, kubeyaml.Fields{"group": k.group, "kind": k.name})
 		}
 	}

@@ -47,6 +47,11 @@ func configSync(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 			Name: "dashboards.yaml", Objects: []any{newRootSync(p, dashboardsFolder, dashboardsFolder)},
 		})
 	}
+	if p.OwnFiles() != nil {
+		manifests = append(manifests, kubeyaml.Manifest{
+			Name: "own.yaml", Objects: []any{newRootSync(p, ownPart, ir.OwnFolder)},
+		})
+	}
 	manifests = append(manifests, kubeyaml.ListFiles(kubeyaml.Names(manifests)...))
 	return append(manifests, releases...), nil
 }

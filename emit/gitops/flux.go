@@ -50,6 +50,9 @@ func flux(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 	if p.Monitoring.Grafana {
 		tops = append(tops, fluxKustomize(p, dashboardsFolder, dashboardsFolder, after...))
 	}
+	if p.OwnFiles() != nil {
+		tops = append(tops, fluxKustomize(p, ownPart, ir.OwnFolder, "platform"))
+	}
 	top := []kubeyaml.Manifest{
 		{Name: "source.yaml", Objects: []any{fluxSource(p)}},
 		{Name: "platform.yaml", Objects: tops},

@@ -22,6 +22,9 @@ const (
 	dashboardsFolder = "dashboards"
 )
 
+// ownPart is the name of the part with the administrator's own manifests.
+const ownPart = "own"
+
 // checkedKinds are the kinds of Kueue's objects whose health a tool checks.
 var checkedKinds = []string{"AdmissionCheck", "ClusterQueue", "LocalQueue"}
 

@@ -119,7 +119,11 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		annotate(objects)
 		return objects
 	})
-	return append(files, teams...), err
+	if err != nil {
+		return nil, err
+	}
+	own, err := ownFiles(p)
+	return slices.Concat(files, teams, own), err
 }
 
 // teamFiles returns a file for each team, in the order of the teams. Each file is

@@ -124,6 +124,8 @@ func (c *kubernetesCheck) readFolder(root string) {
 		case name == path.Join(root, ir.KueueWebhooks):
 			c.checkComponent(path.Join(name, "kustomization.yaml"))
 			return fs.SkipDir
+		case name == ir.OwnFolder: // the administrator's, as they have written it
+			return fs.SkipDir
 		case entry.IsDir():
 			return nil
 		}

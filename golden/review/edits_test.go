@@ -296,6 +296,17 @@ var noEdits = []edit{
 }
 
 var edits = []edit{
+	// Manifests of the administrator.
+	{
+		name: "own manifest", blueprint: "batch-platform", old: `name:    "gke-batch"`,
+		new: "name:    \"gke-batch\"\ndelivery: manifests: \"own/class.yaml\": \"\"\"\n\tapiVersion: " +
+			"storage.k8s.io/v1\n\tkind: StorageClass\n\tmetadata: {name: fast}\n\tprovisioner: a\n\t\"\"\"\n",
+		summary: []string{
+			"cluster | platform: own manifests added: own/class.yaml",
+			"cluster | platform: build steps for own manifests: off -> on",
+		},
+	},
+
 	// Quota.
 	{
 		name: "quota of every team", blueprint: "batch-platform", old: `"l4-spot": {accelerators: 12, borrow: 4}`,

@@ -26,12 +26,13 @@ var rooms = map[string][]string{
 	"compiler/words":    {},
 	"compiler/diag":     {"compiler/console", "compiler/secret", "compiler/words"},
 	"compiler/kinds":    {},
+	"compiler/manifest": {},
 	"compiler/catalog":  {"compiler/kinds"},
 	"compiler/ir":       {"compiler/kinds", "compiler/words"},
 	"compiler/fit":      {"compiler/catalog", "compiler/ir"},
 	"compiler/rules": {
 		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/fit", "compiler/ir",
-		"compiler/kinds", "compiler/progress", "compiler/secret", "compiler/trace", "compiler/words",
+		"compiler/kinds", "compiler/manifest", "compiler/progress", "compiler/secret", "compiler/trace", "compiler/words",
 	},
 	"compiler/cost":    {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
 	"compiler/explain": {},
@@ -41,7 +42,8 @@ var rooms = map[string][]string{
 		"compiler/catalog", "compiler/diag", "compiler/exports", "compiler/gke", "compiler/kinds", "compiler/words",
 	},
 	"compiler/lower": {
-		"schema", "compiler/catalog", "compiler/ir", "compiler/kinds", "compiler/trace", "compiler/words",
+		"schema", "compiler/catalog", "compiler/ir", "compiler/kinds", "compiler/manifest", "compiler/trace",
+		"compiler/words",
 	},
 	"compiler/trace":        {"schema"},
 	"compiler/trace/export": {"compiler/ir", "compiler/trace"},
@@ -176,7 +178,7 @@ var formats = map[string][]string{
 	"sigs.k8s.io/jobset": {"golden/check"},
 	"sigs.k8s.io/yaml":   {"emit/hostile", "golden/check"},
 	"go.yaml.in/yaml": {
-		"compiler/exports", "compiler/importer", "emit/cloudbuild", "emit/guide", "emit/kubeyaml",
+		"compiler/exports", "compiler/importer", "compiler/manifest", "emit/cloudbuild", "emit/guide", "emit/kubeyaml",
 		"emit/review/objects",
 	},
 	"github.com/spf13/cobra":          {"cmd/batchwright"},

@@ -38,6 +38,7 @@ func (s *sheet) addPlatform() {
 			follows: []string{factPath(kindPlatform, "", "notes for the administrator")},
 		})
 
+	top.addManifests(p)
 	s.addScenarios(top)
 
 	v := p.Versions
@@ -78,6 +79,23 @@ func (s *sheet) addPlatform() {
 	jobs := s.newSubject(TopicAccess, kindCluster, "")
 	jobs.all("roles of every job", p.JobRoles, tagRoles)
 	jobs.all("roles of the members of the teams' groups", p.Monitoring.MemberRoles, tagRoles)
+}
+
+// addManifests adds the facts about the administrator's own manifests.
+func (s subject) addManifests(p *ir.Platform) {
+	var own, objects []string
+	for _, f := range p.OwnFiles() {
+		own = append(own, f.Name)
+		for _, o := range f.Objects {
+			objects = append(objects, strings.TrimSuffix(o.Kind+"."+o.Group, ".")+" "+o.FullName())
+		}
+		s.has("own manifest "+f.Name, fact{
+			form: opaque, value: f.Content, follows: []string{factPath(kindPlatform, "", "own manifests")},
+		})
+	}
+	s.all("own manifests", own)
+	s.all("objects of own manifests", objects, factPath(kindPlatform, "", "own manifests"))
+	s.is("build steps for own manifests", onOff(p.Own != nil))
 }
 
 // unverified lists the releases of which nothing is downloaded that has a checksum.
