@@ -291,12 +291,17 @@ $names. To start again, run ./demonstrate.sh $CLEAN_UP"
   missing=$(without "$missing" "$(deleted_by "$1" "$before")")
   [[ -z $missing ]] || fail "phase $1 cannot follow: the job $(first_job "$missing") of an earlier phase does not \
 exist. The order is: $names. To start again, run ./demonstrate.sh $CLEAN_UP"
-  tell_ended
+  tell_ended "$1"
 }
 
-# tell_ended says how many jobs have ended, as look has seen them.
-tell_ended() {
-  if ((OVER > 0)); then
+# tell_ended says how many jobs have ended, as look has seen them, unless the phase expects
+# that jobs end.
+tell_ended() { # phase
+  local i expected=false
+  for ((i = 0; i < ${#COMPLETED[@]}; i += 2)); do
+    [[ ${COMPLETED[i]} != "$1" ]] || expected=true
+  done
+  if ((OVER > 0)) && [[ $expected == false ]]; then
     printf 'Jobs of the demonstration that have ended: %s. The expected numbers hold only while these jobs run or wait.\n' \
       "$OVER"
     printf 'To start again, run ./demonstrate.sh %s\n' "$CLEAN_UP"
@@ -607,7 +612,7 @@ await() { # phase, its number
   if ((DIFFERENT > 0)); then
     echo
     look
-    tell_ended
+    tell_ended "$1"
     fail "numbers that differ after $WAIT seconds: $DIFFERENT. DEMONSTRATION.md says what they can wait for. To compare \
 again, run ./demonstrate.sh $1"
   fi
