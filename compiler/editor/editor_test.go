@@ -85,7 +85,7 @@ func TestComplete(t *testing.T) {
 		{"a name with an open quote", "a.cue", "capacity: x: {\n\thardware: \"l◆\n}\n", "l4 slice"},
 		{"a member", "a.cue", "capacity: x: placement: ◆\n", "any compact"},
 		{"a member behind a mark of a default", "a.cue", "capacity: x: placement: *\"c◆\" | string\n", "any compact"},
-		{"a boolean", "a.cue", "teams: x: bucket: ◆\n", "true false"},
+		{"a boolean", "a.cue", "teams: x: nodesListBucket: ◆\n", "true false"},
 		{"a number or a word", "a.cue", "teams: x: quota: lp: \"l4-spot\": borrow: ◆\n", "all"},
 		{"a list", "a.cue", "tiers: x: capacity: [\"l4-spot\", ◆]\n", "l4-spot l4-held"},
 		{"a list of words", "a.cue", "teams: x: allow: [\"◆\"]\n", "csi ephemeral"},
@@ -169,7 +169,7 @@ func TestCompleteSource(t *testing.T) {
 		{"a.cue", "teams: x: quota: hp: l4◆\n", "l4-held", "teams: x: quota: hp: \"l4-held\": \n"},
 		{"a.cue", "teams: x: quota: hp: {\n\tl4-h◆\n}\n", "l4-held", "teams: x: quota: hp: {\n\t\"l4-held\": \n}\n"},
 		{"a.cue", "capacity: x: {hardware: l4-◆}\n", "l4", "capacity: x: {hardware: \"l4\"}\n"},
-		{"a.cue", "teams: x: bucket: t◆\n", "true", "teams: x: bucket: true\n"},
+		{"a.cue", "teams: x: nodesListBucket: t◆\n", "true", "teams: x: nodesListBucket: true\n"},
 		{"a.json", "{\"capacity\": {\"x\": {\"hard◆\": \"l4\"}}}", "hardware",
 			"{\"capacity\": {\"x\": {\"hardware\": \"l4\"}}}"},
 	} {

@@ -964,6 +964,14 @@ deployment_groups:
   - id: platform
     kind: terraform
     source: ./terraform
+- group: kubectl-apply
+  modules:
+  - id: release
+    kind: terraform
+    source: ./kubectl-apply/modules/release
+  - id: manifests
+    kind: terraform
+    source: ./kubectl-apply
 vars:
   deployment_name: gke-batch
   project_id: my-project

@@ -352,7 +352,7 @@ func TestKAI(t *testing.T) {
 			{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
 			{Key: "reserved", Value: "true", Effect: "NoSchedule"},
 		},
-		Cordoned: []rehearsal.Count{{At: 0, N: 1}, {At: s.Looks[1] + 1, N: 0}},
+		Cordoned: []rehearsal.Count{{At: 0, N: 1}, {At: s.Looks[2] + 1, N: 0}},
 	}}
 	if d := cmp.Diff(want, s.Pools); d != "" {
 		t.Errorf("pools: -want +got:\n%s", d)

@@ -8,7 +8,7 @@ import (
 )
 
 // kubectlApply is the folder of the second group of `gcluster deploy`, beside the root
-// terraform/. It is a Terraform root that installs Kueue and JobSet, and applies the
+// terraform/. It is a Terraform root that installs Kueue and the controllers, and applies the
 // manifests of the folder kubernetes/, which stay the only description of the objects. It
 // bears the name of Cluster Toolkit's module for the same purpose. The build does not use
 // it: only this root has providers besides Google's.

@@ -35,6 +35,9 @@ func emitFiles(t testing.TB, p *ir.Platform) map[string][]byte {
 	out := map[string][]byte{}
 	for _, f := range files {
 		name, ok := strings.CutPrefix(f.Path, "terraform/")
+		if strings.HasPrefix(f.Path, kubectlApply+"/") {
+			name, ok = f.Path, true
+		}
 		if !ok || out[name] != nil {
 			t.Errorf("path %q is not under terraform/ or not unique", f.Path)
 		}

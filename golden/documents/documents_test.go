@@ -1,6 +1,7 @@
 package documents_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -106,7 +107,8 @@ func runDocument(t *testing.T, bin, source string) []string {
 		case b.File != "" && !slices.Contains([]string{"cue", "yaml", "csv"}, b.Language):
 			report(b, "a %s block is not written to a file", b.Language)
 		case b.File != "":
-			if err := os.WriteFile(filepath.Join(dir, b.File), []byte(b.Text), 0o644); err != nil {
+			file := filepath.Join(dir, b.File)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(b.Text), 0o644)); err != nil {
 				t.Fatal(err)
 			}
 		}

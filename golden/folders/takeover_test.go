@@ -158,7 +158,7 @@ func TestTakeOverPage(t *testing.T) {
 			// the other arguments of the consumption
 			"queued_provisioning", "node_config.max_run_duration",
 		},
-		"google_container_cluster": {"name", "initial_node_count", "node_config"},
+		"google_container_cluster": {"name", "initial_node_count", "node_config", "description"},
 	}
 	for _, o := range ir.Options() {
 		covered["google_container_node_pool"] = append(covered["google_container_node_pool"],

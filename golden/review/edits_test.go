@@ -458,7 +458,7 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "a team removed", blueprint: "batch-platform", old: "	\"team-d\": cohort: \"team-c-d\"\n", new: "",
+		name: "a team removed", blueprint: "batch-platform", without: "batch-platform/demonstration.cue", old: "	\"team-d\": cohort: \"team-c-d\"\n", new: "",
 		summary: []string{
 			"jobs | the team leaves the platform: jobs of team-d: running jobs stop, and do not start " +
 				"again: delete them; waiting jobs never start: delete them; new jobs can still be submitted, " +
@@ -596,7 +596,7 @@ var edits = []edit{
 	},
 	{
 		name: "sharing by few", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue",
-		old: `shared: {teams: ["team-a", "team-b"]`, new: `shared: {teams: ["team-a", "team-b", "team-c"]`,
+		old: `teams: ["team-a", "team-b"], quota`, new: `teams: ["team-a", "team-b", "team-c"], quota`,
 		summary: []string{
 			"jobs | more teams share the queue of tier dws: team-c: jobs of team-a, team-b in tier dws: " +
 				"waiting and new jobs can wait longer",
@@ -872,7 +872,7 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "TPU type", blueprint: "tpu-training", old: `*"v5e" | "v4" @tag(type)`, new: `*"v4" | "v5e" @tag(type)`,
+		name: "TPU type", blueprint: "tpu-training", old: `*"v5e" | "v4"  `, new: `*"v4" | "v5e"  `,
 		summary: []string{
 			"jobs | the cluster is replaced: jobs of all teams: running jobs are deleted with the cluster: " +
 				"submit them again; waiting jobs are deleted with the cluster: submit them again",
@@ -1198,9 +1198,9 @@ var edits = []edit{
 	},
 	{
 		name: "Grafana", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue",
-		old: "monitoring: grafana: false", new: "monitoring: grafana: true",
+		old: "notes: [_,", new: "monitoring: grafana: false\nnotes: [_,",
 		summary: []string{
-			"cluster | monitoring: Grafana dashboards: off -> on",
+			"cluster | monitoring: Grafana dashboards: on -> off",
 		},
 	},
 	{
@@ -1275,7 +1275,7 @@ var edits = []edit{
 	// Renames: the lines at the top report the objects that disappear with the old
 	// name.
 	{
-		name: "a team's name", blueprint: "batch-platform", old: `"team-b": cohort`, new: `"team-x": cohort`,
+		name: "a team's name", blueprint: "batch-platform", without: "batch-platform/demonstration.cue", old: `"team-b": cohort`, new: `"team-x": cohort`,
 		summary: []string{
 			"jobs | the team leaves the platform: jobs of team-b: running jobs stop, and do not start " +
 				"again: delete them; waiting jobs never start: delete them; new jobs can still be submitted, " +

@@ -96,8 +96,8 @@ var changes = []struct {
 			`nodeLabels: pool: "a"`, `nodeTaints: [{key: "team", effect: "NoExecute"}, {key: "other"}]`,
 		},
 		want: []string{
-			`capacity "spot": its nodes lose labels | jobs of apps, speech, vision | -, never start, never start`,
 			`capacity "spot": new taint team=:NoExecute | jobs of apps, speech, vision | stop, -, -`,
+			`capacity "spot": its nodes lose labels | jobs of apps, speech, vision | -, never start, never start`,
 		},
 	},
 	{
