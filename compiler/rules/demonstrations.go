@@ -160,7 +160,9 @@ func (r *report) addAtEnd(path fieldPath, message string, options ...option) {
 	r.addKey(path, message, options...)
 }
 
-// phaseExpectations reports expectations of more than the jobs that exist.
+// phaseExpectations reports expectations of more than the jobs that exist. It is a warning: a
+// team or a capacity can leave the platform at any time, and the demonstration is only played
+// on a new one.
 func phaseExpectations(r *report) {
 	s := r.newStaging()
 	for i, phase := range r.Blueprint.Demonstration {

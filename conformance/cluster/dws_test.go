@@ -43,7 +43,7 @@ func batchPlatformDWS(f *folder) {
 	f.submitAll("low-priority", "low-priority-1")
 	f.submitAll("compact", "compact-1")
 	f.submitAll("jobset", "jobset-1")
-	f.provision(map[string]int{
+	f.provision("dws-cluster-queue", map[string]int{
 		"l4-reserved": 4, // as in the batch platform
 		"l4-ondemand": 8,
 		"l4-spot":     16,
@@ -97,19 +97,19 @@ func (f *folder) flexStart(jobs ...flex) {
 }
 
 func a3UltraFlex(f *folder) {
-	f.provision(map[string]int{},
+	f.provision("cq-dws", map[string]int{},
 		flex{"research", "sample", "a3-ultra", 1, "600"},
 		flex{"products", "all-gather", "a3-ultra", 2, "1200"}, // a JobSet of two nodes
 		flex{"products", "sample", "a3-ultra", 1, "600"},
 		flex{"research", "all-gather", "a3-ultra", 2, "1200"})
 }
 
-// provision plays Dynamic Workload Scheduler for jobs. The requests of the first
+// provision plays Dynamic Workload Scheduler for the jobs of a ClusterQueue. The requests of the first
 // two jobs fail once. Each job requests nodes for its number of pods and seconds,
 // waits, and runs only on the nodes that are created for it, while other pods run.
 // At the end the nodes of the first job are removed, as if their time was over:
 // Kueue must deactivate the job, as the guide says.
-func (f *folder) provision(running map[string]int, jobs ...flex) {
+func (f *folder) provision(queue string, running map[string]int, jobs ...flex) {
 	f.Helper()
 	f.retrySoon()
 	for _, j := range jobs {
@@ -183,7 +183,7 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 		!strings.Contains(w.condition("Evicted").Message, "The workload is deactivated") { // USING.md explains it
 		f.Errorf("with its nodes taken back, %s is %v", w, w.Status.Conditions)
 	}
-	f.queues("-dws", count{0, len(jobs) - 1})
+	f.queues(queue, count{0, len(jobs) - 1})
 	f.clear()
 }
 

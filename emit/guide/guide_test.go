@@ -678,7 +678,7 @@ func TestSubmitOneWithItsFiles(t *testing.T) {
 		"\nkubectl delete -f \"workloads/$TEAM/low-priority-1.yaml\"\n",
 		"This command submits all of your team's workloads:\n\n" +
 			"```sh\nkubectl apply --server-side -k \"workloads/$TEAM\"\n```\n\n" +
-			"This command deletes them:\n\n```sh\nkubectl delete -k \"workloads/$TEAM\"\n```\n",
+			"This command deletes them:\n\n```sh\nkubectl delete -k \"workloads/$TEAM\" --ignore-not-found\n```\n",
 	}})
 }
 

@@ -93,12 +93,16 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 		"|| dyn(object).spec.?parallelism == dyn(oldObject).spec.?parallelism\n"+
 		"&& dyn(object).spec.?completions == dyn(oldObject).spec.?completions\n",
 		"the pods of a running job cannot become more or fewer: delete the job, and submit it again")
-	refuse(reserved+".all(n, request.operation == 'UPDATE'\n"+
-		"&& object.metadata.?labels[?n] == oldObject.metadata.?labels[?n]\n"+
-		"&& object.metadata.?annotations[?n] == oldObject.metadata.?annotations[?n]\n"+
-		"|| !(n in object.metadata.?labels.orValue({})) && !(n in object.metadata.?annotations.orValue({})))\n",
-		"remove the labels and annotations "+strings.Join(reservedNames, ", ")+
-			": Kueue would take the quota or the priority of the job from them")
+	const unchanged = "request.operation == 'UPDATE'\n" +
+		"&& object.metadata.?labels[?n] == oldObject.metadata.?labels[?n]\n" +
+		"&& object.metadata.?annotations[?n] == oldObject.metadata.?annotations[?n]\n" +
+		"|| !(n in object.metadata.?labels.orValue({})) && !(n in object.metadata.?annotations.orValue({}))"
+	const remove = "remove the labels and annotations "
+	const because = ": Kueue would take the quota or the priority of the job from them"
+	refuse(reserved+".all(n, "+unchanged+")\n", remove+strings.Join(reservedNames, ", ")+because)
+	validations := policy.Spec.Validations
+	validations[len(validations)-1].MessageExpression = "'" + remove + "' + " + reserved + ".filter(n, !(" + unchanged +
+		")).join(', ') + '" + because + "'"
 	if p.HasDefect(ir.ReclaimedTooMuch) {
 		refuse("variables.byController || request.kind.kind != 'Job'\n"+
 			"|| request.operation == 'UPDATE' && object.spec == oldObject.spec\n"+
