@@ -299,7 +299,7 @@ func (f *folder) phases() {
 	f.perform("low-priority")
 	monitor.shows(batchPlatformLow)
 	borrowers := f.borrowers("l4-reserved")
-	f.refusedPhase("jobset", "the job compact-1 in namespace team-a of an earlier phase does not exist")
+	f.refusedPhase("jobset", "the job low-priority-1 in namespace team-b exists already")
 
 	f.perform("high-priority")
 	f.reclaimed(borrowers)
