@@ -167,14 +167,16 @@ func applyManifests(b *body, p *ir.Platform) {
   ])) => document
   if yamldecode(document).metadata.name != yamldecode(local.kueue_configuration).metadata.name
 }`)
+	locals.setExpr("accounts", `{ for id, document in local.objects : id => document`+
+		` if startswith(id, "ServiceAccount/") }`)
 	locals.setExpr("namespaced", `{ for id, document in local.objects : id => document`+
-		` if length(split("/", id)) == 3 }`)
+		` if length(split("/", id)) == 3 && !contains(keys(local.accounts), id) }`)
 	locals.setExpr("namespaces", `{ for id, document in local.objects : id => document`+
 		` if startswith(id, "Namespace/") }`)
 	locals.setExpr("queues", `{ for id, document in local.objects : id => document`+
 		` if startswith(id, "ClusterQueue/") }`)
 	locals.setExpr("shared", `{ for id, document in local.objects : id => document`+
-		` if !contains(keys(merge(local.namespaced, local.namespaces, local.queues)), id) }`)
+		` if !contains(keys(merge(local.accounts, local.namespaced, local.namespaces, local.queues)), id) }`)
 
 	dependencies := []hclwrite.Tokens{traversalTokens("module", "kueue")}
 	for _, c := range p.InstalledControllers() {
@@ -195,12 +197,17 @@ func applyManifests(b *body, p *ir.Platform) {
 	namespaces.addBlankLine()
 	namespaces.setExpr("depends_on", "[kubectl_manifest.queues]")
 
+	b.note("Kubernetes deletes a token's Secret that exists before its ServiceAccount.")
+	accounts := manifestResource(b, "accounts", "local.accounts")
+	accounts.addBlankLine()
+	accounts.setExpr("depends_on", "[kubectl_manifest.namespaces]")
+
 	b.note("Kueue does not move a LocalQueue to another ClusterQueue: Terraform creates it again. Jobs that",
 		"run continue.")
 	namespaced := manifestResource(b, "namespaced", "local.namespaced")
 	namespaced.setExpr("force_new", `startswith(each.key, "LocalQueue/")`)
 	namespaced.addBlankLine()
-	namespaced.setExpr("depends_on", "[kubectl_manifest.namespaces]")
+	namespaced.setExpr("depends_on", "[kubectl_manifest.accounts]")
 }
 
 // manifestResource writes the resource of a map of documents, applied as the build applies
@@ -243,8 +250,8 @@ func releaseMain(b *body, _ *ir.Platform) {
 	manifest.setExpr("url", "var.release.url")
 	check := manifest.block("lifecycle").block("postcondition")
 	check.setExpr("condition", `var.release.sha256 == "" || sha256(self.response_body) == var.release.sha256`)
-	check.setExpr("error_message", `"The SHA-256 of ${var.release.url} is ${sha256(self.response_body)}. If it is right, `+
-		`set versions.sha256 in the blueprint and compile again."`)
+	check.setExpr("error_message", `"The SHA-256 of ${var.release.url} is ${sha256(self.response_body)}. `+
+		`If it is right, set versions.sha256 in the blueprint and compile again."`)
 	b.data("kubectl_file_documents", "release").setExpr("content", "data.http.manifest.response_body")
 
 	locals := b.block("locals")

@@ -13,10 +13,11 @@ locals {
     ])) => document
     if yamldecode(document).metadata.name != yamldecode(local.kueue_configuration).metadata.name
   }
-  namespaced = { for id, document in local.objects : id => document if length(split("/", id)) == 3 }
+  accounts   = { for id, document in local.objects : id => document if startswith(id, "ServiceAccount/") }
+  namespaced = { for id, document in local.objects : id => document if length(split("/", id)) == 3 && !contains(keys(local.accounts), id) }
   namespaces = { for id, document in local.objects : id => document if startswith(id, "Namespace/") }
   queues     = { for id, document in local.objects : id => document if startswith(id, "ClusterQueue/") }
-  shared     = { for id, document in local.objects : id => document if !contains(keys(merge(local.namespaced, local.namespaces, local.queues)), id) }
+  shared     = { for id, document in local.objects : id => document if !contains(keys(merge(local.accounts, local.namespaced, local.namespaces, local.queues)), id) }
 }
 
 # Kubernetes does not change the value of a PriorityClass: Terraform creates it again.
@@ -55,6 +56,18 @@ resource "kubectl_manifest" "namespaces" {
   depends_on = [kubectl_manifest.queues]
 }
 
+# Kubernetes deletes a token's Secret that exists before its ServiceAccount.
+resource "kubectl_manifest" "accounts" {
+  for_each = local.accounts
+
+  yaml_body         = each.value
+  server_side_apply = true
+  force_conflicts   = true
+  wait              = true
+
+  depends_on = [kubectl_manifest.namespaces]
+}
+
 # Kueue does not move a LocalQueue to another ClusterQueue: Terraform creates it again. Jobs that
 # run continue.
 resource "kubectl_manifest" "namespaced" {
@@ -66,5 +79,5 @@ resource "kubectl_manifest" "namespaced" {
   wait              = true
   force_new         = startswith(each.key, "LocalQueue/")
 
-  depends_on = [kubectl_manifest.namespaces]
+  depends_on = [kubectl_manifest.accounts]
 }
