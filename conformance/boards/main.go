@@ -4,7 +4,17 @@
 //
 //	boards FOLDER OUT TEAMS...
 //
-// The pages need page.js, the bundle of page.jsx, in OUT. Script run does it all.
+// With phases it draws them as they are after each phase of a demonstration, from the
+// series that rehearse/cmd/demonstration-series prints:
+//
+//	boards phases FOLDER OUT SERIES
+//
+// With small it gives a picture few colors, so that its file is small:
+//
+//	boards small PICTURE
+//
+// The pages need page.js, the bundle of page.jsx, in OUT. The scripts run and phases do it
+// all.
 package main
 
 import (
@@ -26,7 +36,16 @@ import (
 )
 
 func main() {
-	if err := drawBoards(os.Args[1:]); err != nil {
+	draw, args := drawBoards, os.Args[1:]
+	if len(args) > 0 {
+		switch args[0] {
+		case "phases":
+			draw, args = drawPhases, args[1:]
+		case "small":
+			draw, args = shrinkPicture, args[1:]
+		}
+	}
+	if err := draw(args); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -44,6 +63,12 @@ const (
 	boardStep      = 4 * time.Minute
 	pageWidth      = 1600 // pixels
 )
+
+// window is the time that a board shows.
+type window struct {
+	begin, end time.Time
+	step       time.Duration
+}
 
 func drawBoards(args []string) error {
 	if len(args) < 3 {
@@ -80,7 +105,7 @@ func drawBoards(args []string) error {
 			return err
 		}
 		for board, content := range boards {
-			page, err := drawBoard(content, series)
+			page, err := drawBoard(content, series, window{boardBegin, seriesEnd, boardStep})
 			if err != nil {
 				return fmt.Errorf("%s: %w", board, err)
 			}
@@ -137,7 +162,7 @@ func (g gridPos) MarshalJSON() ([]byte, error) {
 }
 
 // drawBoard returns the page of a dashboard.
-func drawBoard(content []byte, series storage.Queryable) ([]byte, error) {
+func drawBoard(content []byte, series storage.Queryable, shown window) ([]byte, error) {
 	var board struct{ Panels []json.RawMessage }
 	if err := json.Unmarshal(content, &board); err != nil {
 		return nil, err
@@ -152,20 +177,9 @@ func drawBoard(content []byte, series storage.Queryable) ([]byte, error) {
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return err
 		}
-		results := []result{}
-		for _, target := range e.Targets {
-			expr, err := fill(target.Expr)
-			if err != nil {
-				return err
-			}
-			found, err := evaluate(series, expr, target.Instant)
-			if err != nil {
-				return fmt.Errorf("%s: %s: %w", e.Title, expr, err)
-			}
-			for _, r := range found {
-				r.RefID, r.Legend = target.RefID, target.LegendFormat
-				results = append(results, r)
-			}
+		results, err := e.evaluate(series, fill, shown)
+		if err != nil {
+			return err
 		}
 		panels = append(panels, drawn{raw, results})
 		bottom = max(bottom, e.GridPos.Y+e.GridPos.H)
@@ -189,8 +203,13 @@ func drawBoard(content []byte, series storage.Queryable) ([]byte, error) {
 			}
 		}
 	}
+	return drawPage(rows, panels, bottom, shown)
+}
+
+// drawPage returns a page of rows and panels that ends at a line of the grid.
+func drawPage(rows []row, panels []drawn, bottom int, shown window) ([]byte, error) {
 	var times []int64
-	for at := boardBegin; !at.After(seriesEnd); at = at.Add(boardStep) {
+	for at := shown.begin; !at.After(shown.end); at = at.Add(shown.step) {
 		times = append(times, at.UnixMilli())
 	}
 	data, err := json.Marshal(map[string]any{
@@ -206,17 +225,37 @@ func drawBoard(content []byte, series storage.Queryable) ([]byte, error) {
 	return fmt.Appendf(nil, page, bottom*38, data), nil
 }
 
+// evaluate returns the results of the queries of a panel.
+func (e entry) evaluate(series storage.Queryable, fill func(string) (string, error), shown window) ([]result, error) {
+	results := []result{}
+	for _, target := range e.Targets {
+		expr, err := fill(target.Expr)
+		if err != nil {
+			return nil, err
+		}
+		found, err := evaluate(series, expr, target.Instant, shown)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", e.Title, expr, err)
+		}
+		for _, r := range found {
+			r.RefID, r.Legend = target.RefID, target.LegendFormat
+			results = append(results, r)
+		}
+	}
+	return results, nil
+}
+
 // evaluate returns the results of a query at each time of a board, or at its end.
-func evaluate(series storage.Queryable, expr string, instant bool) ([]result, error) {
+func evaluate(series storage.Queryable, expr string, instant bool, shown window) ([]result, error) {
 	engine := promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 100_000_000, Timeout: 5 * time.Minute, LookbackDelta: 5 * time.Minute,
 		Parser: parser.NewParser(parser.Options{}),
 	})
-	begin := boardBegin
+	begin := shown.begin
 	if instant {
-		begin = seriesEnd
+		begin = shown.end
 	}
-	query, err := engine.NewRangeQuery(context.Background(), series, nil, expr, begin, seriesEnd, boardStep)
+	query, err := engine.NewRangeQuery(context.Background(), series, nil, expr, begin, shown.end, shown.step)
 	if err != nil {
 		return nil, err
 	}
@@ -227,13 +266,13 @@ func evaluate(series storage.Queryable, expr string, instant bool) ([]result, er
 	}
 	var out []result
 	for _, s := range matrix {
-		r := result{Labels: s.Metric.Map(), Values: make([]*float64, seriesEnd.Sub(begin)/boardStep+1)}
+		r := result{Labels: s.Metric.Map(), Values: make([]*float64, shown.end.Sub(begin)/shown.step+1)}
 		for _, point := range s.Floats {
 			value := point.F
 			if value != value { // JSON has no NaN
 				continue
 			}
-			r.Values[time.UnixMilli(point.T).Sub(begin)/boardStep] = &value
+			r.Values[time.UnixMilli(point.T).Sub(begin)/shown.step] = &value
 		}
 		out = append(out, r)
 	}
