@@ -74,7 +74,6 @@ func TestArguments(t *testing.T) {
 			}
 			computed, isBlock, ok := schemas[kind].find(a.Path)
 			switch {
-			case a.Path == "description": // the schema omits all arguments of this name
 			case !ok || isBlock != a.Is(Block):
 				t.Errorf("%s has no %s", kind, a.Path)
 			case !isBlock && !a.Is(Uncompared) && computed != a.Is(Computed):

@@ -112,7 +112,7 @@ var allEdits = map[string][]blueprintEdit{
 		{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
 		{name: "no buckets", old: "bucket: true", new: "bucket: false"},
 		{name: "data of buckets", old: "	bucket: true", new: "	bucket: true\n\tdeleteBucketData: true"},
-		{name: "names of buckets", replaced: 4, old: "	bucket: true", new: "	bucket: \"data-of-\\(Team)\""},
+		{name: "names of buckets", replaced: 8, old: "	bucket: true", new: "	bucket: \"data-of-\\(Team)\""},
 		{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
 		{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
 		{name: "fewer reserved machines", old: "nodes: 4", new: "nodes: 2"},
@@ -159,11 +159,11 @@ var allEdits = map[string][]blueprintEdit{
 			new: "cluster: {\n\tauthorizedNetworks: office: \"203.0.113.0/24\"",
 		},
 		{
-			name: "name of the network", replaced: 1, old: "cluster: {",
+			name: "name of the network", replaced: 6, old: "cluster: {",
 			new: "network: name: \"shared-batch\"\ncluster: {", rejected: protectedCluster,
 		},
 		{
-			name: "name of the subnet", replaced: 1, old: "cluster: {",
+			name: "name of the subnet", replaced: 2, old: "cluster: {",
 			new: "network: subnet: \"shared-batch\"\ncluster: {", rejected: protectedCluster,
 		},
 		{
