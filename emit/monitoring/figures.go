@@ -30,8 +30,11 @@ func Figures(p *ir.Platform, phase int) []Figure {
 	add("Pending workloads", "", pending, known)
 	reserved, known := e.reserved()
 	add("Reserved quota", "", reserved, known)
+	// The chart also counts the evictions of earlier phases, if they are less than an hour ago.
+	evicts := func(earlier ir.Phase) bool { return len(earlier.Evicted) > 0 }
 	evicted := e.evicted()
-	add("Evictions per hour", "Preempted", evicted, evicted > 0)
+	add("Evictions per hour", "Preempted", evicted,
+		evicted > 0 && !slices.ContainsFunc(p.Demonstration[:phase], evicts))
 	busy, known := e.chips()
 	add("Allocated GPUs", "", busy, known)
 	add("Accelerators requested and busy", "requested", busy, known && busy > 0)
