@@ -458,7 +458,8 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "a team removed", blueprint: "batch-platform", without: "batch-platform/demonstration.cue", old: "	\"team-d\": cohort: \"team-c-d\"\n", new: "",
+		name: "a team removed", blueprint: "batch-platform", without: "batch-platform/demonstration.cue",
+		old: "	\"team-d\": cohort: \"team-c-d\"\n", new: "",
 		summary: []string{
 			"jobs | the team leaves the platform: jobs of team-d: running jobs stop, and do not start " +
 				"again: delete them; waiting jobs never start: delete them; new jobs can still be submitted, " +
@@ -483,6 +484,7 @@ var edits = []edit{
 				"jobs wait for the queue's own quota, because they cannot borrow any more",
 			`jobs | capacity "l4-reserved": quota without nodes: 8 -> 4 GPUs: jobs of team-a, team-b, ` +
 				"team-c: waiting and new jobs may start earlier, because fewer of them wait for nodes",
+			"cluster | platform: demonstration changed",
 			`teams | team "team-d" removed from configuration: cohort team-c-d, tiers compact, hp, lp, 22 GPUs ` +
 				`guaranteed, a bucket, 16 workloads`,
 			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
@@ -1275,11 +1277,13 @@ var edits = []edit{
 	// Renames: the lines at the top report the objects that disappear with the old
 	// name.
 	{
-		name: "a team's name", blueprint: "batch-platform", without: "batch-platform/demonstration.cue", old: `"team-b": cohort`, new: `"team-x": cohort`,
+		name: "a team's name", blueprint: "batch-platform", without: "batch-platform/demonstration.cue",
+		old: `"team-b": cohort`, new: `"team-x": cohort`,
 		summary: []string{
 			"jobs | the team leaves the platform: jobs of team-b: running jobs stop, and do not start " +
 				"again: delete them; waiting jobs never start: delete them; new jobs can still be submitted, " +
 				"because the namespace stays, but never start",
+			"cluster | platform: demonstration changed",
 			`teams | team "team-b" removed from configuration: cohort team-a-b, tiers compact, hp, lp, 22 GPUs ` +
 				`guaranteed, a bucket, 16 workloads ("team-x" is added with the same: another name makes another ` +
 				`team)`,
