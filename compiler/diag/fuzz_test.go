@@ -25,7 +25,10 @@ func FuzzWriters(f *testing.F) {
 		list := &List{}
 		list.Add(Finding{
 			Code: "E0101", Severity: Error, Path: label, Message: message, Span: span, Label: label, Help: help,
-			Related: []Related{{Span: span, Message: help}, {Message: message}}, Edits: []Edit{{Span: span, Text: message}},
+			Related: []Related{
+				{Span: span, Message: help},
+				{Message: message},
+			}, Edits: []Edit{{Span: span, Text: message}},
 		})
 		list.Add(Finding{
 			Code: "W0501", Severity: Warning, Message: help, Span: Span{Source: &Source{Name: name}},

@@ -47,7 +47,10 @@ func ChooseZones(p *ir.Platform, region string, candidates []string) (chosen Zon
 		}
 		return n
 	}
-	all = slices.SortedStableFunc(slices.Values(all), func(a, b string) int { return cmp.Compare(suited(b), suited(a)) })
+	all = slices.SortedStableFunc(
+		slices.Values(all),
+		func(a, b string) int { return cmp.Compare(suited(b), suited(a)) },
+	)
 	chosen = Zones{slices.Sorted(slices.Values(all[:min(len(all), len(p.Zones))])), map[string][]string{}}
 	for _, c := range p.Capacities {
 		here := zonesWith(c, chosen.Platform)

@@ -120,7 +120,10 @@ func (c Capacity) Repaired() bool { return !c.Unrepaired && !c.Option.Facts().No
 // IdentityLabels returns the labels that distinguish the nodes and that the blueprint does
 // not set itself. Nodes with other identity labels are other nodes.
 func (c Capacity) IdentityLabels() []KeyValue {
-	return slices.DeleteFunc(slices.Clone(c.NodeLabels), func(l KeyValue) bool { return slices.Contains(c.OwnLabels, l) })
+	return slices.DeleteFunc(
+		slices.Clone(c.NodeLabels),
+		func(l KeyValue) bool { return slices.Contains(c.OwnLabels, l) },
+	)
 }
 
 // Selector returns the label selector of the capacity's nodes, in kubectl's form.

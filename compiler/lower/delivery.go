@@ -13,8 +13,8 @@ import (
 
 // lowerDelivery completes the description of how a platform is built. The blueprint
 // gives the region, the bucket, the machine and the time limit of builds, and who runs
-// Terraform. lowerDelivery decides where in the bucket the state is by default, and derives the rights of the build from the parts of
-// the plan that the build creates.
+// Terraform. lowerDelivery decides where in the bucket the state is by default,
+// and derives the rights of the build from the parts of the plan that the build creates.
 func lowerDelivery(p *ir.Platform) ir.Delivery {
 	d := p.Delivery
 	d.StatePrefix = cmp.Or(d.StatePrefix, p.Name+"/terraform") // keeps platforms that share a bucket apart

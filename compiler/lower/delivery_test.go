@@ -246,7 +246,8 @@ func TestNamedBuckets(t *testing.T) {
 	if n := strings.Count(roles[0].Condition, "||"); n > 12 {
 		t.Errorf("the condition has %d operators", n)
 	}
-	const want = `resource.name == "projects/_/buckets/data-6" || resource.name.startsWith("projects/_/buckets/data-6/")`
+	const want = `resource.name == "projects/_/buckets/data-6" || ` +
+		`resource.name.startsWith("projects/_/buckets/data-6/")`
 	if got := roles[1]; got.Condition != want || !slices.Equal(got.Buckets, []string{"data-6"}) {
 		t.Errorf("got %+v, want %s", got, want)
 	}

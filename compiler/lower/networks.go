@@ -69,7 +69,10 @@ func lowerNetwork(b *schema.Blueprint, gpus []ir.GPUNetwork, ranges []ir.NamedRa
 		return ir.Network{}
 	}
 	n := ir.Network{
-		Name: valueOr(in.Name, b.Name), Subnet: valueOr(in.Subnet, b.Name), Nodes: in.Nodes, Pods: in.Pods, Services: in.Services,
+		Name: valueOr(
+			in.Name,
+			b.Name,
+		), Subnet: valueOr(in.Subnet, b.Name), Nodes: in.Nodes, Pods: in.Pods, Services: in.Services,
 		ControlPlane: in.ControlPlane, MTU: networkMTU(gpus), GPUs: gpus, GPURanges: ranges,
 	}
 	if n.ControlPlane == schema.ControlPlaneInSubnet {

@@ -160,9 +160,17 @@ func (r *reader) readObject(root *yaml.Node) {
 		r.report(o.Span.Line, "kustomize reads a "+kind+", and Kubernetes has no such object",
 			`keep the output of "kubectl kustomize" instead`)
 	case strings.HasSuffix(kind, "List") && o.Fields["items"] != nil:
-		r.report(o.Span.Line, "a "+kind+" has no name of its own", `write its items as documents, with "---" between them`)
+		r.report(
+			o.Span.Line,
+			"a "+kind+" has no name of its own",
+			`write its items as documents, with "---" between them`,
+		)
 	case o.Name == "":
-		r.report(o.Span.Line, "the "+kind+" has no name", "add metadata: name; generateName makes a new object in each build")
+		r.report(
+			o.Span.Line,
+			"the "+kind+" has no name",
+			"add metadata: name; generateName makes a new object in each build",
+		)
 	default:
 		r.objects = append(r.objects, o)
 	}

@@ -55,7 +55,11 @@ func buildTimes(r *report) {
 
 func unusedPrefix(r *report) {
 	if d := r.Blueprint.Delivery; d.InfrastructureManager && d.StatePrefix != nil {
-		r.add(at("delivery", "statePrefix"), "Infrastructure Manager keeps the Terraform state, and ignores statePrefix",
-			see(at("delivery", "infrastructureManager"), "Infrastructure Manager"), help("remove statePrefix"))
+		r.add(
+			at("delivery", "statePrefix"),
+			"Infrastructure Manager keeps the Terraform state, and ignores statePrefix",
+			see(at("delivery", "infrastructureManager"), "Infrastructure Manager"),
+			help("remove statePrefix"),
+		)
 	}
 }

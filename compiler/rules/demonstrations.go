@@ -325,8 +325,14 @@ func (r *report) checkCompletion(path fieldPath, phase schema.Phase, name string
 	usual := r.Blueprint.Workloads[name].UsuallyRuns
 	switch {
 	case usual == nil:
-		r.add(path, say("it is not known how long the jobs of workload %q run", name),
-			help("add usuallyRuns to the workload, such as usuallyRuns: \"30m\""), see(at("workloads", name), "the workload"))
+		r.add(
+			path,
+			say("it is not known how long the jobs of workload %q run", name),
+			help(
+				"add usuallyRuns to the workload, such as usuallyRuns: \"30m\"",
+			),
+			see(at("workloads", name), "the workload"),
+		)
 	case schema.Seconds(*usual) >= int64(phase.WaitSeconds):
 		r.add(path, say("jobs of workload %q run for %s, but the phase waits for at most %s", name, *usual,
 			words.Duration(phase.WaitSeconds)), help("raise waitSeconds of the phase"),

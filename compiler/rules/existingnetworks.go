@@ -29,7 +29,8 @@ func rangesOfNewNetworks(r *report) {
 	if r.Blueprint.Network.Existing == nil {
 		return
 	}
-	for _, field := range []string{"name", "subnet", "nodes", "pods", "services", "controlPlane", "gvnic", "rdma", "tcpx"} {
+	for _, field := range []string{"name", "subnet", "nodes", "pods", "services", "controlPlane", "gvnic", "rdma",
+		"tcpx"} {
 		if !r.Written("network", field) {
 			continue
 		}

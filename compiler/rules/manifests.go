@@ -95,9 +95,18 @@ func manifestTexts(r *report) {
 func secretManifests(r *report) {
 	for o := range ownObjects(r) {
 		if field := secretData(o.Object); field != "" {
-			o.report(r, field, say("%s holds its %s in the manifest, which is in the repository and in the folder", o, field),
-				help("remove %s, and let a program such as External Secrets or the Secret Manager add-on fill the Secret%s",
-					field, revokeSecret), hideSecret())
+			o.report(
+				r,
+				field,
+				say("%s holds its %s in the manifest, which is in the repository and in the folder", o, field),
+				help(
+					"remove %s, and let a program such as External Secrets or the Secret Manager add-on "+
+						"fill the Secret%s",
+					field,
+					revokeSecret,
+				),
+				hideSecret(),
+			)
 		}
 	}
 }
@@ -180,13 +189,26 @@ func ownerOfNamespace(p *ir.Platform, o manifest.Object) (owner, cure string) {
 		}
 		switch {
 		case o.Namespace == "":
-			return fmt.Sprintf("team %q", t.Name), fmt.Sprintf("remove the object: the platform creates the namespace; for "+
-				"labels of the namespace, write teams: %q: labels", t.Name)
+			return fmt.Sprintf(
+					"team %q",
+					t.Name,
+				), fmt.Sprintf(
+					"remove the object: the platform creates the namespace; for "+
+						"labels of the namespace, write teams: %q: labels",
+					t.Name,
+				)
 		case slices.Contains([]string{"LimitRange", "NetworkPolicy", "ResourceQuota", "RoleBinding"}, o.Kind),
 			o.Kind == "ServiceAccount" && o.Name == t.KubeAccount,
 			o.Kind == "ConfigMap" && o.Name == ir.TensorBoardConfig && p.Monitoring.TensorBoard != "":
-			return fmt.Sprintf("team %q: the platform decides about rights and limits in namespace %s", t.Name, t.Namespace),
-				fmt.Sprintf("move the object to another namespace, or change teams: %q", t.Name)
+			return fmt.Sprintf(
+					"team %q: the platform decides about rights and limits in namespace %s",
+					t.Name,
+					t.Namespace,
+				),
+				fmt.Sprintf(
+					"move the object to another namespace, or change teams: %q",
+					t.Name,
+				)
 		}
 	}
 	return "", ""

@@ -268,7 +268,12 @@ func derivedNames(r *report) {
 	if r.Blueprint.Delivery.StateBucket == nil {
 		tooLong(at("name"), "the bucket of the Terraform state", r.Plan.Delivery.StateBucket, 63)
 	}
-	for _, w := range r.Plan.Workloads {
+	namesOfPods(r.Plan.Workloads, tooLong)
+}
+
+// namesOfPods checks the names that are derived from the name of a workload.
+func namesOfPods(workloads []ir.Workload, tooLong func(path fieldPath, what, name string, most int)) {
+	for _, w := range workloads {
 		// The names of a Job's pods are also their host names. The controller of
 		// composite jobs checks the names of their pods, which end in five random
 		// characters. The last pod has the longest name.

@@ -70,8 +70,12 @@ func (r *report) addMark(m nodeMark, message string, options ...option) {
 func nodeMarks(r *report) {
 	for _, m := range r.nodeMarksOf() {
 		if len(validation.IsQualifiedName(m.key)) > 0 {
-			r.addMark(m, say("%q cannot be the key of a node %s", m.key, m.what), help("write letters, digits, dashes, "+
-				"underscores and dots, at most 63, perhaps behind a domain and a slash"))
+			r.addMark(
+				m,
+				say("%q cannot be the key of a node %s", m.key, m.what),
+				help("write letters, digits, dashes, "+
+					"underscores and dots, at most 63, perhaps behind a domain and a slash"),
+			)
 		} else if len(validation.IsValidLabelValue(m.value)) > 0 {
 			r.add(m.valuePath, say("%q cannot be the value of a node %s", m.value, m.what),
 				help("write letters, digits, dashes, underscores and dots, at most 63"))
@@ -145,8 +149,11 @@ func marksOfOwnPools(r *report, c ir.Capacity) {
 	in := r.Blueprint.Capacity[c.Name]
 	path := at("capacity", c.Name)
 	if repair := path.at("autoRepair"); c.Option.Facts().NoRepair && in.AutoRepair && r.Written(repair...) {
-		r.addKey(repair, say("field autoRepair is unavailable for %s: GKE never repairs its nodes", c.Option.Facts().Nodes),
-			help("remove autoRepair"))
+		r.addKey(
+			repair,
+			say("field autoRepair is unavailable for %s: GKE never repairs its nodes", c.Option.Facts().Nodes),
+			help("remove autoRepair"),
+		)
 	}
 	if c.OwnsPools() {
 		return

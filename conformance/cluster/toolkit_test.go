@@ -66,8 +66,14 @@ type correction struct {
 func corrections() []correction {
 	return []correction{
 		{"`priorityClassName: medium`", func(_, pod fields) { pod["priorityClassName"] = "lp" }},
-		{"the annotation `exclusive-topology`", func(set, _ fields) { delete(set["metadata"].(fields), "annotations") }},
-		{"no requests of `cpu` and `memory`", func(_, pod fields) { request(pod, fields{"cpu": "2", "memory": "10Gi"}) }},
+		{
+			"the annotation `exclusive-topology`",
+			func(set, _ fields) { delete(set["metadata"].(fields), "annotations") },
+		},
+		{
+			"no requests of `cpu` and `memory`",
+			func(_, pod fields) { request(pod, fields{"cpu": "2", "memory": "10Gi"}) },
+		},
 		{"`nvidia.com/gpu` in limits only", func(_, pod fields) { request(pod, fields{"nvidia.com/gpu": "2"}) }},
 		{hostNetworkRow, func(_, pod fields) {
 			delete(pod, "hostNetwork")

@@ -594,7 +594,7 @@ var mistakes = []mutant{
 	{
 		name: "field of a KAI queue", folder: "kai-departments", by: "kai",
 		says:  `Queue department-1: error unmarshaling JSON: while decoding JSON: json: unknown field "weight"`,
-		edits: []edit{{"emit/kai/queues.go", `"overQuotaWeight": int64(weight)`, `"weight": int64(weight)`}},
+		edits: []edit{{"emit/kai/queues.go", `"overQuotaWeight": int64\(weight\)`, `"weight": int64(weight)`}},
 	},
 	{
 		name: "attribute of a resource", folder: "batch-platform", by: "plan",

@@ -249,7 +249,10 @@ func cloudNotes(sections []monitoring.Section) []string {
 // to another board itself cannot be known: the API chooses its identifier.
 func boardsNote(project string) string {
 	return "- **Other boards**: the [list of dashboards](" +
-		words.ConsolePage("monitoring/dashboards", project) + ") has the boards of the platform and the board of a team."
+		words.ConsolePage(
+			"monitoring/dashboards",
+			project,
+		) + ") has the boards of the platform and the board of a team."
 }
 
 func tileAt(at box, w widget) tile {

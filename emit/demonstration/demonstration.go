@@ -164,8 +164,12 @@ func expectedValues(p *ir.Platform) []string {
 	return []string{
 		array("QUEUES", "tier, ClusterQueue, team that uses it", expectedQueues(p)),
 		array("QUEUE_COUNTS", "phase, tier, pending jobs and admitted jobs in each queue", queues),
-		array("EVICTIONS", "phase, workload, capacity on which they have quota again, jobs of each team that were evicted "+
-			"for other jobs", evictions),
+		array(
+			"EVICTIONS",
+			"phase, workload, capacity on which they have quota again, jobs of each team that were evicted "+
+				"for other jobs",
+			evictions,
+		),
 		array("COMPLETED", "phase, workload all of whose jobs have succeeded", completed),
 		array("POD_COUNTS", "phase, capacity, running pods", pods),
 		array("PENDING_COUNTS", "phase, pods that wait for nodes", pending),

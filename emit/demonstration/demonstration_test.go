@@ -264,10 +264,12 @@ func TestSecondPhase(t *testing.T) {
 "get nodes -l demonstration=cordoned"*) printf 'node/n2\n' ;;
 "get nodes -l pool=harmless -o jsonpath"*) printf 'n1\nn2\n' ;;
 "get jobs,jobsets"*Failed*) ;;
-"get jobs,jobsets"*) printf 'vision tune-1 True\nvision tune-2 Completed\nspeech tune-1 True\nspeech tune-2 True\nvision mine True\n' ;;
+"get jobs,jobsets"*) printf '%s\n' 'vision tune-1 True' 'vision tune-2 Completed' 'speech tune-1 True' \
+	'speech tune-2 True' 'vision mine True' ;;
 "get pods -n"*) printf 'pod/p\n' ;;
 "get pods"*) printf 'vision,tune-1,,Running,,n1\nvision,tune-2,,Running,,n1\n' ;;
-"get workloads"*) printf 'vision,tune-1,x,spot spot\nvision,tune-2,,spot\nvision,train-1,x,\nspeech,tune-1,x,l4 spot\nvision,mine,x,spot\n' ;;
+"get workloads"*) printf '%s\n' 'vision,tune-1,x,spot spot' 'vision,tune-2,,spot' 'vision,train-1,x,' \
+	'speech,tune-1,x,l4 spot' 'vision,mine,x,spot' ;;
 esac`, "second")
 	if code != 0 || !strings.Contains(out, "Phase second is as expected.") ||
 		strings.Contains(out, "have ended") { // the phase expects it

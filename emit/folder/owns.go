@@ -20,7 +20,8 @@ func topNames() []string {
 	return []string{
 		".batchwright", ".gcloudignore", ".ghpc", "DEMONSTRATION.md", "README.md", "REFERENCE.md", "USING.md",
 		"cloudbuild", "create-platform.sh", "dashboards", "demonstrate.sh", "destroy-platform.sh", "gitops",
-		"instructions.txt", "kubectl-apply", "kubernetes", "mirror.sh", "network-team", "takeover", "terraform", "workloads",
+		"instructions.txt", "kubectl-apply", "kubernetes", "mirror.sh", "network-team", "takeover", "terraform",
+		"workloads",
 	}
 }
 

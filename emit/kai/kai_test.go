@@ -50,8 +50,11 @@ func TestQueues(t *testing.T) {
 		return []ir.Queue{{LocalQueue: "vision", Flavors: []ir.FlavorQuota{gpuQuota(n, nil, true)}}}
 	}
 	p := &ir.Platform{
-		Name:    "demo",
-		Cohorts: []ir.Cohort{{Name: "research", Priority: 200, Weight: 1}, {Name: "nobody", Priority: 100, Weight: 2, Quota: new(4)}},
+		Name: "demo",
+		Cohorts: []ir.Cohort{
+			{Name: "research", Priority: 200, Weight: 1},
+			{Name: "nobody", Priority: 100, Weight: 2, Quota: new(4)},
+		},
 		Teams: []ir.Team{
 			{Name: "vision", Namespace: "ns", Cohort: "research", Priority: 150, Weight: 3, Queues: queue(8)},
 			{Name: "speech", Cohort: "research", Queues: queue(3)},

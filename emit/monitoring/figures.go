@@ -82,7 +82,10 @@ func (e expectation) reserved() (chips int, known bool) {
 		if c.Admitted == 0 {
 			continue
 		}
-		alike := slices.DeleteFunc(slices.Clone(e.standing), func(w ir.Workload) bool { return e.plan.TierOf(w) != c.Tier })
+		alike := slices.DeleteFunc(
+			slices.Clone(e.standing),
+			func(w ir.Workload) bool { return e.plan.TierOf(w) != c.Tier },
+		)
 		each, same := ir.ChipsEach(alike)
 		pods := func(a, b ir.Workload) int { return a.Pods - b.Pods }
 		if !same || len(alike) == 0 || each == 0 ||

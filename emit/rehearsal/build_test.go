@@ -236,7 +236,8 @@ func TestBatchPlatform(t *testing.T) {
 		if i%2 == 1 { // an idle team
 			deleted = 2640
 		}
-		if job.Name != "low-priority"+copies[i/4] || team != teams[i%4] || job.At != int64(i) || job.Deleted != deleted {
+		if job.Name != "low-priority"+copies[i/4] || team != teams[i%4] || job.At != int64(i) ||
+			job.Deleted != deleted {
 			t.Errorf("job %d is %+v of %s", i, job, team)
 		}
 	}

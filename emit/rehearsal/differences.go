@@ -126,8 +126,12 @@ func (c *comparison) compareMoves() {
 			}
 			jobs, moved, known := c.countEvicted(t, expected.Capacity)
 			if jobs > 0 {
-				c.compare("evicted jobs of "+template.Name+" of "+template.Team+" that have quota on "+expected.Capacity,
-					expected.Count, moved, known)
+				c.compare(
+					"evicted jobs of "+template.Name+" of "+template.Team+" that have quota on "+expected.Capacity,
+					expected.Count,
+					moved,
+					known,
+				)
 			}
 		}
 	}

@@ -108,7 +108,10 @@ func runDocument(t *testing.T, bin, source string) []string {
 			report(b, "a %s block is not written to a file", b.Language)
 		case b.File != "":
 			file := filepath.Join(dir, b.File)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(b.Text), 0o644)); err != nil {
+			if err := errors.Join(
+				os.MkdirAll(filepath.Dir(file), 0o755),
+				os.WriteFile(file, []byte(b.Text), 0o644),
+			); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -201,7 +201,8 @@ func TestKAIDepartmentsChange(t *testing.T) {
 		}
 	}
 	want := []string{
-		"REFERENCE.md: | `department-1` | 200 | 16 | 50% | `project-a`, `project-b` | -> | `department-1` | 300 | 16 | 50% | " +
+		"REFERENCE.md: | `department-1` | 200 | 16 | 50% | `project-a`, `project-b` | -> " +
+			"| `department-1` | 300 | 16 | 50% | " +
 			"`project-a`, `project-b` |",
 		"kubernetes/cohorts.yaml: priority: 200 -> priority: 300",
 	}

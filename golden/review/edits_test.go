@@ -1214,7 +1214,8 @@ var edits = []edit{
 		name: "sections of a dashboard", blueprint: "batch-platform", file: "batch-platform/dashboards.cue",
 		old: `"evictions", "nodes"`, new: `"nodes", "evictions"`,
 		summary: []string{
-			`cluster | dashboard "kueue": order of the sections: overview, quota, queues, evictions, nodes, controller ` +
+			`cluster | dashboard "kueue": order of the sections: overview, quota, queues, evictions, ` +
+				`nodes, controller ` +
 				`-> overview, quota, queues, nodes, evictions, controller`,
 		},
 	},

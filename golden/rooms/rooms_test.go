@@ -32,7 +32,8 @@ var rooms = map[string][]string{
 	"compiler/fit":      {"compiler/catalog", "compiler/ir"},
 	"compiler/rules": {
 		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/fit", "compiler/ir",
-		"compiler/kinds", "compiler/manifest", "compiler/progress", "compiler/secret", "compiler/trace", "compiler/words",
+		"compiler/kinds", "compiler/manifest", "compiler/progress", "compiler/secret", "compiler/trace",
+		"compiler/words",
 	},
 	"compiler/cost":    {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
 	"compiler/explain": {},

@@ -10,7 +10,8 @@ import (
 // holds the verdicts against CUE, but would also pass if everything were Unknown.
 func TestCheck(t *testing.T) {
 	s := readSchema(t)
-	const defaults = `"members":[],"bucket":false,"deleteBucketData":false,"nodesListBucket":false,"roles":[],"allow":[],` +
+	const defaults = `"members":[],"bucket":false,"deleteBucketData":false,"nodesListBucket":false,` +
+		`"roles":[],"allow":[],` +
 		`"maxJobs":5000,"labels":{},"quota":{},"queues":{},"accept":{}`
 	for _, tt := range []struct {
 		field, source string

@@ -381,7 +381,10 @@ func (s *sheet) addDelivery() {
 	built.follows("bucket of the Terraform state", d.StateBucket, platformName, platformProject)
 	built.follows("folder of the Terraform state", d.StatePrefix, platformName)
 	built.is("machine of the builds", cmp.Or(d.Machine, "Cloud Build's default"))
-	built.is("longest time of a build", choose(d.Seconds == 0, "the sum of its steps' limits", words.Duration(d.Seconds)))
+	built.is(
+		"longest time of a build",
+		choose(d.Seconds == 0, "the sum of its steps' limits", words.Duration(d.Seconds)),
+	)
 	built.is("Terraform run by", choose(d.InfrastructureManager, "Infrastructure Manager", "the build"))
 	built.is("Kubernetes objects applied by", cmp.Or(d.GitOps.Tool.Facts().Name, string(d.GitOps.Tool), "the build"))
 	built.is("source of the Kubernetes objects", cmp.Or(gitSource(d.GitOps), "the build"))
