@@ -19,9 +19,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// moveExample writes the requested region and zones into the files of an example: those of
-// the platform, and those of its capacities. It rejects a region or zones that are not known
-// to have the example's machines.
+// moveExample writes the requested region and zones into an example's files, for the platform
+// and for each capacity. It returns an error if the catalog lists no zone there that offers the
+// example's machines.
 func (o *initiation) moveExample(ctx context.Context, e example, files map[string][]byte) error {
 	if o.region == "" && len(o.zones) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func replaceFirst(content []byte, text string, patterns ...string) []byte {
 	return content
 }
 
-// replaceSpan replaces the first text like that of a span in the file of the span.
+// replaceSpan replaces the first occurrence of the span's text in the span's file.
 func replaceSpan(files map[string][]byte, span diag.Span, text string) {
 	name := path.Base(span.Source.Name)
 	content := string(files[name])
@@ -117,7 +117,8 @@ func (o *initiation) chosenRegion() (catalog.Region, error) {
 }
 
 // lackingZones returns the error for zones in which a capacity's machines are not known to be
-// available. It names those of the region that have them, or else the regions.
+// available. The error lists the zones in the region that offer them. If there are none, it lists
+// the regions.
 func (o *initiation) lackingZones(p *ir.Platform, region string, lacks *ir.Capacity) error {
 	flag := "--region " + strconv.Quote(region)
 	if len(o.zones) > 0 {
