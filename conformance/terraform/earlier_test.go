@@ -39,7 +39,9 @@ func TestEarlier(t *testing.T) {
 			}
 			r := open(t, name)
 			is := t.TempDir()
-			if err := os.CopyFS(is, os.DirFS(filepath.Dir(r.dir))); err != nil {
+			if name == "tpu-training" { // its range of pods had room for two slices
+				compile(t, batchwright(t), is, repository+"/blueprints/"+name, "-t", "pods=192.168.64.0/20")
+			} else if err := os.CopyFS(is, os.DirFS(filepath.Dir(r.dir))); err != nil {
 				t.Fatal(err)
 			}
 			r.become(t, was)
@@ -55,7 +57,8 @@ func TestEarlier(t *testing.T) {
 			r.must(t, "init", "-input=false")
 			plan := r.plan(t, "plan")
 			for address, action := range plan.actions {
-				if action != "update" && action != "create" {
+				// One dashboard has become two, and has no data.
+				if action != "update" && action != "create" && address != `google_monitoring_dashboard.main["admin"]` {
 					t.Errorf("%s: %s", address, action)
 				}
 			}

@@ -109,7 +109,7 @@ var allEdits = map[string][]blueprintEdit{
 			new:         "network: controlPlane: \"172.16.1.32/28\"\ncluster: {\n\tdeletionProtection: false",
 			unprotected: true,
 		},
-		{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
+		{name: "a team's name", old: `"team-d"`, new: `"team-e"`},
 		{name: "no buckets", old: "bucket: true", new: "bucket: false"},
 		{name: "data of buckets", old: "	bucket: true", new: "	bucket: true\n\tdeleteBucketData: true"},
 		{name: "names of buckets", replaced: 8, old: "	bucket: true", new: "	bucket: \"data-of-\\(Team)\""},
@@ -252,12 +252,16 @@ cluster: {`,
 notificationChannels: ["projects/my-project/notificationChannels/4711"]
 grafana:       false
 openToMembers: false
-boards: jobs: {title: "Jobs", sections: ["overview", "queues"]}
 }
 delivery: region: "us-east1"
 images: {mirror: "us-docker.pkg.dev/my-project/mirror", manifests: "gs://my-mirror/manifests"}
 cluster: {`,
 		},
+		{name: "a dashboard's name and title", old: `kueue: {
+		title: "Kueue Dashboard"`, new: `jobs: {
+		title: "Jobs"`},
+		{name: "a dashboard's sections", old: `sections: ["accelerators", "capacity", "costs"]`,
+			new: `sections: ["accelerators"]`},
 		{
 			name: "settings of the teams", old: "	bucket: true",
 			new: "	bucket: true\n\tnodesListBucket: true\n\troles: [\"roles/bigquery.jobUser\"]",
