@@ -53,11 +53,11 @@ date, are missing or are no longer generated.
 With --base it compares two revisions instead: the deploy folder that is
 committed at --base, from which the platform was built, with what the blueprint
 at --head or, by default, in the working tree compiles to. It reads the
-revisions with git, without a checkout or a stash. If batchwright compiles the
-earlier blueprint to another folder than the committed one, because another
-version wrote that folder or somebody edited it, the output says which changes
-do not follow from the blueprint. Without a committed folder, it compiles both
-revisions, and says so.
+revisions with git, without a checkout or a stash. If the earlier blueprint does
+not compile to the committed folder, because another version wrote the folder or
+it was edited by hand, the output marks the changes that do not follow from the
+blueprint. Without a committed folder, it compiles both revisions, and prints a
+note.
 
 The output has these parts:
 
@@ -65,9 +65,9 @@ The output has these parts:
   - findings that are new, changed or gone
   - resources that Terraform must replace, and those with nodes or data that
     leave the configuration
-  - a new location of the Terraform state
-  - what happens to jobs that run, wait or come, for each team and tier
-  - what changes in the words of the platform, such as quota of teams
+  - a Terraform state that moves
+  - what happens to running, waiting and new jobs, for each team and tier
+  - changes to the platform, such as a team's quota
   - changed objects
 
 If a revision has no blueprint, the output shows the platform as added or
@@ -77,7 +77,7 @@ revision on both platforms, as "batchwright rehearse" does, and shows how waits,
 evictions and utilization change.
 
 With --format sarif, it prints no review, but the findings that --head or the
-working tree has and --base has not. Their places are in the later revision.
+working tree has and --base has not. Their positions refer to the later revision.
 
 With --live it compares the blueprint with exports of a running cluster, as
 import reads them: objects from "kubectl get ... -o yaml", and a cluster with
@@ -87,7 +87,7 @@ and replace. If Terraform would replace the running cluster or one of its node
 pools, diff reports an error. Objects that only the cluster has are not the
 platform's, and stay. docs/import.md describes the comparison.
 
-PATHs are as for compile, and the same for both revisions.
+PATHs work as in compile, and apply to both revisions.
 
 Differences only in comments, order and layout are counted but not shown.
 Diff exits with 0 without differences, 1 with differences, 2 for wrong usage,

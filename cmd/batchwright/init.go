@@ -51,9 +51,9 @@ func exampleBlueprints() []example {
 			"batch-platform-dws", "the same, and GPUs that start for whole jobs",
 			[]string{"batch-platform", "batch-platform-dws"},
 		},
-		{"existing", "node pools, queues and teams in a cluster that others own", []string{"existing"}},
+		{"existing", "node pools, queues and teams in an existing cluster", []string{"existing"}},
 		{"kai-departments", "KAI Scheduler, two departments share 32 H100 GPUs", []string{"kai-departments"}},
-		{"shared-vpc", "in a network that others own: H200 GPUs, and copies of all images", []string{"shared-vpc"}},
+		{"shared-vpc", "in an existing network: H200 GPUs, and copies of all images", []string{"shared-vpc"}},
 		{"tpu-training", "TPU slices that teams share by priority", []string{"tpu-training"}},
 	}
 }
@@ -93,17 +93,17 @@ pre-commit and a workflow that checks pull requests. Examples are
 
 Without --from, init writes the schema of this batchwright for the blueprint in
 DIR, an existing repository: run it whenever you change the version of
-batchwright. The workflow and .pre-commit-config.yaml also name the version:
-edit both. With --ci and --pre-commit, init writes these files too, if none of
+batchwright. The workflow and .pre-commit-config.yaml also specify the version:
+update it in both. With --ci and --pre-commit, init writes these files too, if none of
 them exists.
 
-With --region, init writes the region and zones of it into the blueprint, which
-have all machines of the example; --zone chooses the zones. Where a region or a
-zone is not known to have a machine, init lists those that have it.
+With --region, init writes the region into the blueprint, and zones in it that
+offer all the example's machines. --zone chooses the zones. If a region or zone
+is not known to offer a machine, init lists those that do.
 
-The workflow builds batchwright from source. With --checksums, and the file
-checksums.txt of the release of this batchwright, it downloads the released
-archive instead and compares its SHA-256, which init writes into the workflow.
+The workflow builds batchwright from source. With --checksums and this release's
+checksums.txt, the workflow downloads the released archive instead, and compares
+its SHA-256, which init writes into the workflow.
 
 Init overwrites only files of the schema. If another file is in the way, init
 lists it, writes nothing and exits with 1. Only README.md and

@@ -13,7 +13,7 @@ import (
 
 func boardRules() []Rule {
 	return []Rule{
-		rule("E1101", "section of a dashboard has nothing to show", emptySections, resolved),
+		rule("E1101", "dashboard section has no data", emptySections, resolved),
 		rule("E1102", "section is on a dashboard already", repeatedSections),
 		rule("E1103", "name or title of a dashboard is taken", takenBoards),
 	}

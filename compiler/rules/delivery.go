@@ -8,7 +8,7 @@ import (
 
 func deliveryRules() []Rule {
 	return []Rule{
-		rule("E1064", "machine of a build in a private worker pool", machineOfPool),
+		rule("E1064", "delivery.machine has no effect in a private worker pool", machineOfPool),
 		rule("E1065", "time limit of the build is too short or too long", buildTimes, fieldwise),
 		rule("E1066", "prefix of a state that Infrastructure Manager keeps", unusedPrefix, fieldwise),
 	}

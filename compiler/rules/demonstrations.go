@@ -19,7 +19,7 @@ func demonstrationRules() []Rule {
 	return []Rule{
 		rule("E0870", "name of a phase is already used or reserved", phaseNames),
 		rule("E0871", "step of a phase is impossible", phaseSteps, whole, resolved),
-		rule("E0820", "phase expects what its workload cannot do", impossibleExpectations, whole, resolved),
+		rule("E0820", "phase expects a result that its workload cannot reach", impossibleExpectations, whole, resolved),
 		rule("W0872", "expectation that the demonstration cannot meet", phaseExpectations, whole, resolved),
 		rule("E0873", "expectation that the scheduler does not show", shownExpectations),
 	}

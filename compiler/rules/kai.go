@@ -27,7 +27,7 @@ func kaiRules() []Rule {
 		rule("E1007", "wrong value for a PriorityClass of KAI Scheduler", ownClasses, only(ir.KAI)),
 		rule("E1008", "two queues of KAI Scheduler have the same name", queueNames, only(ir.KAI)),
 		rule("W1009", "nodes start for jobs that wait for quota", onEach(capacities, idleNodes), only(ir.KAI)),
-		rule("W1090", "cohort is guaranteed fewer GPUs than its teams", cohortBelowTeams, resolved, only(ir.KAI)),
+		rule("W1090", "cohort guarantees fewer GPUs than its teams", cohortBelowTeams, resolved, only(ir.KAI)),
 		rule("E1091", "weight or quota of a queue without KAI Scheduler", queueShares, except(ir.KAI)),
 		rule("E1063", "GitOps is unavailable with KAI Scheduler", reportGitOpsWithKAI, only(ir.KAI)),
 	}

@@ -21,7 +21,7 @@ func manifestRules() []Rule {
 		rule("E0941", "manifest holds the data of a Secret", secretManifests),
 		rule("E0942", "object of a manifest belongs to the platform", platformObjects),
 		rule("E0943", "object of a manifest has no namespace", objectsWithoutNamespace),
-		rule("W0944", "object of a manifest acts on the whole cluster", powerfulObjects),
+		rule("W0944", "manifest object acts on the whole cluster", powerfulObjects),
 		rule("W0945", "DaemonSet runs on no node of a capacity", daemonSets),
 		rule("W0946", "nothing creates the namespace of an object", unknownNamespaces),
 	}

@@ -17,7 +17,7 @@ func refusedNameRules() []Rule {
 	return []Rule{
 		rule("E0224", "bucket of a team is the bucket of the build", stateBuckets),
 		rule("E0225", "Cloud Storage refuses the name of a bucket", refusedBuckets),
-		rule("E0256", "bucket of two teams", sharedBuckets),
+		rule("E0256", "two teams have the same bucket", sharedBuckets),
 		rule("E0257", "too many buckets with names of their own", manyNamedBuckets),
 		rule("W0258", "bucket is deleted with its data", on("teams.*", deletedData), fieldwise),
 		rule("W0230", "VPC network has the name of the project's default network", defaultNetwork),

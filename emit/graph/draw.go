@@ -96,7 +96,10 @@ func (n *Node) addJobs(p *ir.Platform, phase ir.Phase) {
 			continue
 		}
 		jobs := strconv.Itoa(c.Admitted) + " admitted, " + strconv.Itoa(c.Pending) + " pending"
-		if len(queues) > 1 {
+		switch {
+		case len(n.Names) > len(queues): // the phase is about some of them
+			jobs += " in " + words.And(queues)
+		case len(queues) > 1:
 			jobs += " in each"
 		}
 		n.Lines = append(n.Lines, jobs)

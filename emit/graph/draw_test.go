@@ -133,6 +133,26 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// TestDrawPhase checks that the expected jobs are those of the queues of the phase's teams.
+func TestDrawPhase(t *testing.T) {
+	counts := []ir.QueueCount{{Tier: "batch", Pending: 2, Admitted: 1}}
+	for _, test := range []struct {
+		teams []string
+		want  string
+	}{
+		{nil, `["tier batch<br>1 admitted, 2 pending in each<br>4 queues<br>`},
+		{[]string{"t001"}, `["tier batch<br>1 admitted, 2 pending in cq-t001-batch<br>4 queues<br>`},
+		{[]string{"t001", "t003"},
+			`["tier batch<br>1 admitted, 2 pending in cq-t001-batch and cq-t003-batch<br>4 queues<br>`},
+	} {
+		phase := ir.Phase{Teams: test.teams, Queues: counts}
+		text := strings.Join(DrawPhase(newPlatform(4, 2, nil), phase).Lines, "\n")
+		if !strings.Contains(text, test.want) {
+			t.Errorf("teams %q: the drawing lacks %s:\n%s", test.teams, test.want, text)
+		}
+	}
+}
+
 // TestNestedCohorts checks that no group contains a group, and that the titles say what
 // groups would have shown.
 func TestNestedCohorts(t *testing.T) {

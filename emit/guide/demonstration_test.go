@@ -45,7 +45,7 @@ func TestDemonstration(t *testing.T) {
 		"\nfor COPY in 1 2; do\n  for TEAM in team-000 team-001; do\n" +
 			"    kubectl apply --server-side -f \"workloads/$TEAM/low-priority-$COPY.yaml\"\n  done\ndone\n",
 		"\n| `cq-team-001-lp` | 0 | 2 |\n",
-		"Each team has lost 1 job of `low-priority` to other jobs",
+		"Each team with `low-priority` jobs has lost 1 of them to other jobs",
 		"has 1 evicted job that Kueue has admitted again, on `l4-spot`.",
 		"\n| `l4-reserved` | 4 |\n| `l4-spot` | 0 |\n",
 		"\n2 more pods wait for nodes ([Before you begin](#before-you-begin))",
@@ -54,7 +54,7 @@ func TestDemonstration(t *testing.T) {
 			"kubectl uncordon -l demonstration=cordoned\n" +
 			"kubectl label nodes -l demonstration=cordoned demonstration-\n",
 		"and uncordons the nodes that the demonstration has cordoned.\n",
-		"the cluster has this number of nodes: 8: 4 of `system`, 4 of `l4-reserved`.",
+		"the cluster has 8 nodes: 4 of `system`, 4 of `l4-reserved`.",
 		"\n  kubectl delete --ignore-not-found -f \"workloads/team-000/low-priority-$COPY.yaml\"\n",
 		"\nkubectl apply --server-side -f workloads/team-000/low-priority-1.yaml\n" +
 			"kubectl wait jobs/low-priority-1 -n team-000 '--for=jsonpath={.status.ready}=2' --timeout=1800s\n" +

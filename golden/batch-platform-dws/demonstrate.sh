@@ -76,12 +76,13 @@ jobs run beside them. Waits for at most 10 minutes.' '600'
 ended. Kueue starts each job when its queue has quota: 2 jobs of high
 priority in each team at a time, then the next ones. This takes about two
 hours. Waits for at most 4 hours.' '14400'
-  'flex-start' 'The phase deletes all earlier jobs, and submits two jobs to the shared
-queue. Each job reserves its quota immediately. Kueue admits the job when
-flex-start provides all its GPUs. Until then, the job is neither pending nor
-admitted. GPUs can take hours to come, and the two jobs can get them at
-different times. If one job has ended before the other starts, the numbers
-differ and nothing is wrong. Waits for at most 4 hours.' '14400'
+  'flex-start' 'The phase deletes all earlier jobs, and submits two jobs to the queue
+`dws-cluster-queue`, which team-a and team-b share. Each job reserves its
+quota immediately. Kueue admits the job when flex-start provides all its
+GPUs. Until then, the job is neither pending nor admitted. GPUs can take
+hours to come, and the two jobs can get them at different times. If one job
+has ended before the other starts, the numbers differ and nothing is wrong.
+Waits for at most 4 hours.' '14400'
   'fine-tuned' 'Both jobs run to their end, and the shared queue is empty. GKE removes their
 nodes. Waits for at most 1 hour.' '3600'
 )

@@ -38,16 +38,16 @@ PHASES=(
   'start' 'The fourth node is cordoned. KAI Scheduler packs the jobs onto the other
 three nodes, in the order in which they come. Each job runs for one hour.
 Its image is large, so it can need more than 10 minutes to start. Perform
-the next phase before the first job ends. Waits for at most 30 minutes for
+the other phases before the first job ends. Waits for at most 30 minutes for
 each job, and as long for the expected numbers.' '1800'
   'allocate' 'training-job-b gets the three idle GPUs beside interactive. Four GPUs are
 now idle, but two each on two nodes: no node has room for training-job-a,
 which needs four. Waits for at most 10 minutes.' '600'
-  'move' 'training-job-a is Pending at first, because the nodes are as after the phase
-before. To make room, KAI Scheduler moves training-job-2: it deletes the
-pod, and the new pod starts beside training-job-3. This takes about as long
-as the deleted pod takes to stop, at most half a minute. Waits for at most
-10 minutes.' '600'
+  'move' 'training-job-a is Pending at first, because no node has four idle GPUs. To
+make room, KAI Scheduler moves training-job-2: it deletes the pod, and the
+new pod starts beside training-job-3. This takes about as long as the
+deleted pod takes to stop, at most half a minute. Waits for at most 10
+minutes.' '600'
   'uncordon' 'The fourth node can start pods again. It stays free, because no job waits.
 Waits for at most 10 minutes.' '600'
 )

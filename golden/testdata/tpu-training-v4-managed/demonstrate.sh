@@ -37,9 +37,10 @@ at most 10 minutes.' '600'
   'multislice' 'A job of high priority needs two slices. It evicts two jobs of medium
 priority; the high-priority job of the other team waits. Waits for at most
 10 minutes.' '600'
-  'tensorboard' 'A pod without TPUs runs beside two slices and uploads the logs of the job to
-the TensorBoard. The pod needs some minutes to start, because no node runs
-for it yet. Waits for at most 10 minutes.' '600'
+  'tensorboard' 'The phase deletes the earlier jobs, and submits one on two slices. A pod
+without TPUs uploads the job'\''s logs to the TensorBoard. This pod needs some
+minutes to start, because no node runs for it yet. Waits for at most 10
+minutes.' '600'
 )
 # phase, team that takes part; all teams take part in the other phases
 PHASE_TEAMS=(
