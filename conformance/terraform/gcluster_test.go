@@ -1,8 +1,8 @@
 package terraform
 
 import (
-	"encoding/json"
 	"errors"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -55,8 +55,8 @@ func (r root) unprotect(t *testing.T) {
 		t.Error("TF_VAR_deletion_protection goes before terraform.tfvars")
 	}
 	r.env = env
-	for _, line := range guideCommands(t, r, "With Cluster Toolkit", "terraform -chdir=terraform ") {
-		r.must(t, append(strings.Fields(line), autoApprove(line)...)...)
+	for _, command := range guideCommands(t, r) {
+		r.must(t, command...)
 	}
 }
 
@@ -101,8 +101,8 @@ func TestRealGcluster(t *testing.T) {
 				}
 			}
 			run("deploy")
-			for _, line := range guideCommands(t, r, "With Cluster Toolkit", "terraform -chdir=terraform ") {
-				r.must(t, append(strings.Fields(line), autoApprove(line)...)...)
+			for _, command := range guideCommands(t, r) {
+				r.must(t, command...)
 			}
 			run("destroy")
 			if left := r.must(t, "state", "list"); len(left) > 0 {
@@ -124,52 +124,19 @@ func (r root) gcluster(t *testing.T, verb string) {
 }
 
 // play runs the Terraform commands of `gcluster deploy --auto-approve` or `gcluster
-// destroy --auto-approve`. It returns the output of the last command, and whether
+// destroy --auto-approve` on the root. It returns the output of the last command, and whether
 // all succeeded.
-//
-// Source: Cluster Toolkit, pkg/shell/terraform.go: needsInit, initModule,
-// planModule, applyOrDestroy, outputModule; the arguments: terraform-exec, tfexec.
 func (r root) play(t *testing.T, verb string) (string, bool) {
 	t.Helper()
-	initialize := func(all string) (string, bool) {
-		out, ok := r.run(t, "init", "-no-color", "-input=false", "-backend="+all, "-get="+all, "-upgrade=false")
-		return string(out), ok
+	_, out, err := r.toolkit().play(t.Context(), filepath.Base(r.dir), verb)
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
 	}
-	if _, ok := initialize("false"); !ok {
-		if out, ok := initialize("true"); !ok {
-			return out, false
-		}
-	}
-	plan := filepath.Join(t.TempDir(), "plan")
-	args := []string{
-		"plan", "-no-color", "-input=false", "-detailed-exitcode", "-lock-timeout=0s", "-out=" + plan, "-lock=true",
-		"-refresh=true", "-json",
-	}
-	if verb == "destroy" {
-		args = append(args, "-destroy")
-	}
-	c := exec.CommandContext(t.Context(), r.program, args...)
-	c.Dir, c.Env = r.dir, r.env
-	out, err := c.CombinedOutput()
-	exit := (*exec.ExitError)(nil)
-	switch {
-	case err == nil: // nothing to do
-	case errors.As(err, &exit) && exit.ExitCode() == 2:
-		if out, ok := r.run(t, "apply", "-no-color", "-auto-approve", "-input=false", "-lock=true", plan); !ok {
-			return string(out), false
-		}
-	default:
-		return string(out), false
-	}
-	if verb == "destroy" {
-		return "", true
-	}
-	outputs, ok := r.run(t, "output", "-no-color", "-json")
-	if ok && !json.Valid(outputs) {
-		t.Fatalf("no outputs:\n%s", outputs)
-	}
-	return string(outputs), ok
+	return out, err == nil
 }
+
+// toolkit returns the player of gcluster for the folder of the root.
+func (r root) toolkit() toolkit { return toolkit{filepath.Dir(r.dir), r.program, r.env} }
 
 // platformName returns the name of the platform from gcluster's artifact.
 func platformName(t *testing.T, r root) string {
@@ -183,27 +150,22 @@ func platformName(t *testing.T, r root) string {
 	return ""
 }
 
-// guideCommands returns the commands in a section of the folder's REFERENCE.md that begin
-// with a prefix, without the prefix.
-func guideCommands(t *testing.T, r root, heading, prefix string) (out []string) {
+// guideCommands returns the commands with which the folder's REFERENCE.md unprotects the cluster.
+func guideCommands(t *testing.T, r root) [][]string {
 	t.Helper()
-	_, section, _ := strings.Cut(read(t, filepath.Join(r.dir, "../REFERENCE.md")), "\n## "+heading+"\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	for line := range strings.Lines(section) {
-		if command, ok := strings.CutPrefix(line, prefix); ok {
-			out = append(out, strings.TrimSpace(command))
-		}
+	commands, err := r.toolkit().commands()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(out) == 0 {
-		t.Fatalf("section %s has no command that begins with %q", heading, prefix)
-	}
-	return out
+	return commands
 }
 
-// autoApprove returns the arguments that let a command run without a question.
-func autoApprove(command string) []string {
-	if strings.HasPrefix(command, "apply ") {
-		return []string{"-auto-approve", "-input=false"}
-	}
-	return nil
+// serveBucket starts an empty bucket on the loopback interface. It returns the
+// bucket, and the environment variables with which the backend finds it.
+func serveBucket(t *testing.T, name string) (*bucket, []string) {
+	t.Helper()
+	b := newBucket(name)
+	server := httptest.NewServer(b)
+	t.Cleanup(server.Close)
+	return b, bucketVariables(server.URL)
 }

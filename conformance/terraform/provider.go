@@ -17,6 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 
@@ -41,32 +43,61 @@ type double struct {
 	made      atomic.Int64 // number of invented values
 	rights    rights       // of the build
 	cloud     cloud
+	// endpoint is the DNS endpoint of every cluster, and token the access token of the user.
+	// They are invented if they are "".
+	endpoint, token string
+}
+
+// readDouble returns a double with the schema in a folder.
+func readDouble(folder string) (*double, error) {
+	schema, err := os.ReadFile(filepath.Join(folder, "google-schema.json"))
+	if err != nil {
+		return nil, err
+	}
+	replacing, err := os.ReadFile(filepath.Join(folder, "force-new.json"))
+	if err != nil {
+		return nil, err
+	}
+	d := &double{}
+	d.schemas, err = parseSchemas(schema)
+	return d, errors.Join(err, json.Unmarshal(replacing, &d.replacing))
 }
 
 // serve starts the double and returns the value of TF_REATTACH_PROVIDERS with which
 // Terraform uses it, any number of times. The double ends with ctx.
 func (d *double) serve(ctx context.Context, opts ...tf5server.ServeOpt) (string, error) {
-	started := make(chan *plugin.ReattachConfig, 1)
-	opts = append(opts, tf5server.WithDebug(ctx, started, nil), tf5server.WithGoPluginLogger(hclog.NewNullLogger()))
-	go tf5server.Serve(address, func() tfprotov5.ProviderServer { return d }, opts...)
-	select {
-	case c := <-started:
-		// The plugin library's own type does not marshal its address.
-		type addr struct{ Network, String string }
-		type reattach struct {
-			Protocol        plugin.Protocol
-			ProtocolVersion int
-			Pid             int
-			Test            bool
-			Addr            addr
-		}
-		out, err := json.Marshal(map[string]reattach{
-			address: {c.Protocol, c.ProtocolVersion, c.Pid, c.Test, addr{c.Addr.Network(), c.Addr.String()}},
-		})
-		return string(out), err
-	case <-ctx.Done():
-		return "", ctx.Err()
+	return serveProviders(ctx, map[string]tfprotov5.ProviderServer{address: d}, opts...)
+}
+
+// serveProviders is serve for several providers, by address.
+func serveProviders(ctx context.Context, providers map[string]tfprotov5.ProviderServer,
+	opts ...tf5server.ServeOpt) (string, error) {
+	// The plugin library's own type does not marshal its address.
+	type addr struct{ Network, String string }
+	type reattach struct {
+		Protocol        plugin.Protocol
+		ProtocolVersion int
+		Pid             int
+		Test            bool
+		Addr            addr
 	}
+	servers := map[string]reattach{}
+	for name, provider := range providers {
+		started := make(chan *plugin.ReattachConfig, 1)
+		all := append(slices.Clone(opts), tf5server.WithDebug(ctx, started, nil),
+			tf5server.WithGoPluginLogger(hclog.NewNullLogger()))
+		go tf5server.Serve(name, func() tfprotov5.ProviderServer { return provider }, all...)
+		select {
+		case c := <-started:
+			servers[name] = reattach{
+				c.Protocol, c.ProtocolVersion, c.Pid, c.Test, addr{c.Addr.Network(), c.Addr.String()},
+			}
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	out, err := json.Marshal(servers)
+	return string(out), err
 }
 
 func (d *double) GetProviderSchema(context.Context,
@@ -185,6 +216,10 @@ func (d *double) ReadDataSource(_ context.Context,
 		}, nil
 	}
 	schema := d.schemas.data[r.TypeName]
+	made, err := d.madeCluster(r)
+	if err != nil {
+		return &tfprotov5.ReadDataSourceResponse{Diagnostics: refusal(err)}, nil
+	}
 	state, err := transform(r.Config, schema,
 		func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 			a := attribute(schema.Block, path)
@@ -193,8 +228,12 @@ func (d *double) ReadDataSource(_ context.Context,
 				return v, nil
 			case r.TypeName == "google_compute_subnetwork" && subnetAnswers(a) != nil:
 				return *subnetAnswers(a), nil
+			case made != nil && made[a.Name].Type() != nil && made[a.Name].Type().Equal(a.Type):
+				return made[a.Name], nil
 			case r.TypeName == "google_container_cluster" && clusterAnswers(a) != nil:
 				return *clusterAnswers(a), nil
+			case r.TypeName == "google_client_config" && a.Name == "access_token" && d.token != "":
+				return tftypes.NewValue(a.Type, d.token), nil
 			case a.Type.Is(tftypes.String):
 				// A second read returns the same.
 				return tftypes.NewValue(a.Type, r.TypeName+"."+a.Name), nil
@@ -202,6 +241,31 @@ func (d *double) ReadDataSource(_ context.Context,
 			return d.value(r.TypeName, a)
 		})
 	return &tfprotov5.ReadDataSourceResponse{State: state}, err
+}
+
+// madeCluster returns the attributes of the cluster that a data source reads, nil if the data
+// source reads something else or a cluster that Terraform has not made.
+func (d *double) madeCluster(r *tfprotov5.ReadDataSourceRequest) (map[string]tftypes.Value, error) {
+	const kind = "google_container_cluster"
+	if r.TypeName != kind {
+		return nil, nil
+	}
+	config, err := r.Config.Unmarshal(d.schemas.data[kind].ValueType())
+	if err != nil {
+		return nil, err
+	}
+	arguments, _ := plain(config).(map[string]any)
+	id := identity(kind, arguments)
+	d.cloud.Lock()
+	defer d.cloud.Unlock()
+	v, exists := d.cloud.stored[[2]string{kind, id}]
+	switch {
+	case exists:
+		return as[map[string]tftypes.Value](v), nil
+	case d.cloud.made[id] > 0: // and deleted
+		return nil, fmt.Errorf("googleapi: Error 404: Not found: %s", id)
+	}
+	return nil, nil
 }
 
 // clusterAnswers returns what the API says of an attribute of every existing cluster, nil
@@ -423,6 +487,8 @@ func (d *double) ApplyResourceChange(_ context.Context,
 				return tftypes.NewValue(a.Type, id), nil
 			case id != "" && at == "self_link":
 				return tftypes.NewValue(a.Type, selfLink(r.TypeName, id)), nil
+			case d.endpoint != "" && at == "control_plane_endpoints_config.dns_endpoint_config.endpoint":
+				return tftypes.NewValue(a.Type, d.endpoint), nil
 			}
 			return d.value(r.TypeName, a)
 		})

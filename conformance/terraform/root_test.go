@@ -122,17 +122,8 @@ func program(t *testing.T, form string) string {
 // newDouble returns a double of the provider.
 func newDouble(t *testing.T) *double {
 	t.Helper()
-	schema, err := os.ReadFile(facts + "/google-schema.json")
+	d, err := readDouble(facts)
 	if err != nil {
-		t.Fatal(err)
-	}
-	replacing, err := os.ReadFile(facts + "/force-new.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &double{}
-	d.schemas, err = parseSchemas(schema)
-	if err := errors.Join(err, json.Unmarshal(replacing, &d.replacing)); err != nil {
 		t.Fatal(err)
 	}
 	return d

@@ -183,42 +183,98 @@ func applyManifests(b *body, p *ir.Platform) {
 		dependencies = append(dependencies, traversalTokens("module", c.Field))
 	}
 	b.note("Kubernetes does not change the value of a PriorityClass: Terraform creates it again.")
-	shared := manifestResource(b, "shared", "local.shared")
+	shared := manifestResource(b, "shared", "local.shared", true)
 	shared.setExpr("force_new", `startswith(each.key, "PriorityClass/")`)
 	shared.addBlankLine()
 	shared.setTokens("depends_on", tupleTokens(dependencies...))
 
 	b.note("Kueue keeps a ResourceFlavor as long as a ClusterQueue uses it.")
-	queues := manifestResource(b, "queues", "local.queues")
+	queues := manifestResource(b, "queues", "local.queues", true)
 	queues.addBlankLine()
 	queues.setExpr("depends_on", "[kubectl_manifest.shared]")
 
-	namespaces := manifestResource(b, "namespaces", "local.namespaces")
+	namespaces := manifestResource(b, "namespaces", "local.namespaces", true)
 	namespaces.addBlankLine()
 	namespaces.setExpr("depends_on", "[kubectl_manifest.queues]")
 
 	b.note("Kubernetes deletes a token's Secret that exists before its ServiceAccount.")
-	accounts := manifestResource(b, "accounts", "local.accounts")
+	accounts := manifestResource(b, "accounts", "local.accounts", true)
 	accounts.addBlankLine()
 	accounts.setExpr("depends_on", "[kubectl_manifest.namespaces]")
 
 	b.note("Kueue does not move a LocalQueue to another ClusterQueue: Terraform creates it again. Jobs that",
 		"run continue.")
-	namespaced := manifestResource(b, "namespaced", "local.namespaced")
+	namespaced := manifestResource(b, "namespaced", "local.namespaced", true)
 	namespaced.setExpr("force_new", `startswith(each.key, "LocalQueue/")`)
 	namespaced.addBlankLine()
 	namespaced.setExpr("depends_on", "[kubectl_manifest.accounts]")
+	if p.OwnFiles() != nil {
+		applyOwnManifests(b)
+	}
+}
+
+// applyOwnManifests writes the administrator's own manifests, after all objects of the
+// platform. One resource has no order of its objects: what others need is a resource before
+// it, and what needs others is a resource after it.
+func applyOwnManifests(b *body) {
+	b.data("kubectl_kustomize_documents", "own").setExpr("target",
+		constant(`"${path.module}/../`+ir.OwnFolder+`"`))
+	locals := b.block("locals")
+	locals.note("The administrator's own manifests. Objects of two API groups can have the same kind and name.")
+	locals.setExpr("own_objects", `{
+  for document in data.kubectl_kustomize_documents.own.documents :
+  join("/", compact([
+    join(".", concat([yamldecode(document).kind], try(regex("^(.+)/", yamldecode(document).apiVersion), []))),
+    try(yamldecode(document).metadata.namespace, ""),
+    yamldecode(document).metadata.name,
+  ])) => document
+}`)
+	locals.setExpr("own_kinds", `[
+  for id, document in local.own_objects :
+  join(".", [yamldecode(document).spec.names.kind, yamldecode(document).spec.group])
+  if startswith(id, "CustomResourceDefinition.")
+]`)
+	locals.setExpr("own_foundations", `{ for id, document in local.own_objects : id => document`+
+		` if can(regex("^(Namespace/|CustomResourceDefinition[.])", id)) }`)
+	locals.setExpr("own_dependents", `{ for id, document in local.own_objects : id => document`+
+		` if startswith(id, "Secret/") || contains(local.own_kinds, split("/", id)[0]) }`)
+	locals.setExpr("own", `{ for id, document in local.own_objects : id => document`+
+		` if !contains(keys(merge(local.own_foundations, local.own_dependents)), id) }`)
+
+	for _, wave := range []struct {
+		name                 string
+		documents, dependsOn constant
+		notes                []constant
+	}{
+		{"own_foundations", "local.own_foundations", "namespaced", []constant{
+			"As in a build, a field that another program manages is a conflict, and nothing waits for pods.",
+		}},
+		{"own", "local.own", "own_foundations", nil},
+		{"own_dependents", "local.own_dependents", "own", []constant{
+			"Their controllers run as long as custom resources exist, and remove the finalizers. Kubernetes",
+			"deletes a token's Secret that exists before its ServiceAccount.",
+		}},
+	} {
+		if wave.notes != nil {
+			b.note(wave.notes...)
+		}
+		r := manifestResource(b, wave.name, wave.documents, false)
+		r.setBool("wait_for_rollout", false)
+		r.addBlankLine()
+		r.setExpr("depends_on", "[kubectl_manifest."+wave.dependsOn+"]")
+	}
 }
 
 // manifestResource writes the resource of a map of documents, applied as the build applies
-// them. A document that leaves the map is deleted, and Terraform waits until it is gone.
-func manifestResource(b *body, name string, documents constant) *body {
+// them. A document that leaves the map is deleted, and Terraform waits until it is gone. With
+// force, a field that another program manages is no conflict.
+func manifestResource(b *body, name string, documents constant, force bool) *body {
 	r := b.resource("kubectl_manifest", name)
 	r.setExpr("for_each", documents)
 	r.addBlankLine()
 	r.setExpr("yaml_body", "each.value")
 	r.setBool("server_side_apply", true)
-	r.setBool("force_conflicts", true)
+	r.setBool("force_conflicts", force)
 	r.setBool("wait", true)
 	return r
 }

@@ -45,10 +45,14 @@ func TestOwnManifests(t *testing.T) {
 			}
 			wantAdded := []string{
 				"kubernetes/own/class.yaml", "kubernetes/own/kustomization.yaml", "kubernetes/own/own/tuning.yaml",
+				"kubernetes/own/profiles.yaml",
 			}
 			wantChanged := []string{
 				".batchwright/manifest.json", "README.md", "REFERENCE.md", "cloudbuild/destroy.yaml",
 				"cloudbuild/provision.yaml",
+			}
+			if blueprint == "batch-platform" { // gcluster applies them, too
+				wantChanged = append(wantChanged, "kubectl-apply/manifests.tf")
 			}
 			if !slices.Equal(added, wantAdded) || !slices.Equal(changed, wantChanged) {
 				t.Errorf("added %v, changed %v", added, changed)

@@ -32,6 +32,7 @@ type Plane struct {
 	ports       *portRange
 	log         io.Writer
 	server      string // the API server's URL
+	token       string // of an administrator
 	authority   *authority
 	processes   []*process           // in the order they were started
 	kueue       *process             // nil before Prepare
@@ -136,6 +137,12 @@ func (p *Plane) Wait(ctx context.Context) error {
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// Endpoint returns the address of the API server without its scheme, the certificate of its
+// authority, and the token of an administrator, for somebody who has no kubeconfig.
+func (p *Plane) Endpoint() (address, certificate, token string) {
+	return strings.TrimPrefix(p.server, "https://"), string(p.authority.pem), p.token
 }
 
 // Ended returns an error with the last output of a program that ended by itself, or nil if
@@ -246,6 +253,10 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 	if err := writeKey(p.path("service-accounts.key"), key); err != nil {
 		return err
 	}
+	p.token = rand.Text()
+	if err := p.write("tokens.csv", []byte(p.token+",admin,admin,system:masters\n")); err != nil {
+		return err
+	}
 
 	free, err := p.ports.take(3)
 	if err != nil {
@@ -272,7 +283,8 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 		// The plane has no network that could use the Endpoints of the API server.
 		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/16",
 		"--tls-cert-file="+p.path("apiserver", "tls.crt"), "--tls-private-key-file="+p.path("apiserver", "tls.key"),
-		"--client-ca-file="+p.path("ca.crt"), "--authorization-mode=Node,RBAC",
+		"--client-ca-file="+p.path("ca.crt"), "--token-auth-file="+p.path("tokens.csv"),
+		"--authorization-mode=Node,RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file="+p.path("service-accounts.key"),
 		"--service-account-signing-key-file="+p.path("service-accounts.key"),

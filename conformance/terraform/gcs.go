@@ -6,12 +6,10 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 )
 
 // bucket is a double of Cloud Storage for Terraform's backend gcs. It lists, reads,
@@ -30,15 +28,14 @@ type object struct {
 	generation int
 }
 
-// serveBucket starts an empty bucket on the loopback interface. It returns the
-// bucket, and the environment variables with which the backend finds it.
-func serveBucket(t *testing.T, name string) (*bucket, []string) {
-	t.Helper()
-	b := &bucket{name: name, objects: map[string]object{}}
-	server := httptest.NewServer(b)
-	t.Cleanup(server.Close)
-	return b, []string{
-		"GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT=" + server.URL + "/storage/v1/", "GOOGLE_OAUTH_ACCESS_TOKEN=none",
+// newBucket returns an empty bucket.
+func newBucket(name string) *bucket { return &bucket{name: name, objects: map[string]object{}} }
+
+// bucketVariables returns the environment variables with which the backend finds the bucket
+// that a server has.
+func bucketVariables(server string) []string {
+	return []string{
+		"GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT=" + server + "/storage/v1/", "GOOGLE_OAUTH_ACCESS_TOKEN=none",
 	}
 }
 
