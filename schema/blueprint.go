@@ -49,12 +49,19 @@ type Cluster struct {
 	DeletionProtection bool              `json:"deletionProtection"`
 	TakeOver           *ClusterTakeOver  `json:"takeOver"`
 	MultiNetworking    *bool             `json:"multiNetworking"`
+	Nodes              NodeIdentity      `json:"nodes"`
 	ImageStreaming     bool              `json:"imageStreaming"`
 	CSIDrivers         CSIDrivers        `json:"csiDrivers"`
 	Maintenance        Maintenance       `json:"maintenance"`
 	SystemPool         SystemPool        `json:"systemPool"`
 	AutoProvisioning   AutoProvisioning  `json:"autoProvisioning"`
 	Accept             map[string]string `json:"accept"`
+}
+
+// NodeIdentity mirrors #NodeIdentity.
+type NodeIdentity struct {
+	ServiceAccount *string  `json:"serviceAccount"`
+	Roles          []string `json:"roles"`
 }
 
 // ExistingCluster mirrors #ExistingCluster.

@@ -169,7 +169,7 @@ func moduleFate(source string) (Status, string) {
 		return Approximated, "the placement follows from the capacity: from its topology, or from placement"
 	case "service-account":
 		return Approximated, "the platform makes service accounts of its own: write further roles of jobs in " +
-			"teams.TEAM.roles"
+			"teams.TEAM.roles, and of nodes in cluster.nodes.roles"
 	case "cloud-storage-bucket":
 		return Approximated, "a team gets a new bucket with bucket: true; the data of this one stays where it is"
 	case "gke-job-template":

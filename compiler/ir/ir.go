@@ -240,6 +240,25 @@ func (a ServiceAccount) Email(project string) string {
 	return a.ID + "@" + project + ".iam.gserviceaccount.com"
 }
 
+// RequiredNodeRoles returns the roles that the nodes' service account always has: those
+// that GKE demands, and the rights to pull and to stream the teams' images (GKE
+// documentation: "Configure GKE node service accounts", "Use Image streaming").
+func RequiredNodeRoles() []string {
+	return []string{
+		"roles/artifactregistry.reader",
+		"roles/container.defaultNodeServiceAccount",
+		"roles/serviceusage.serviceUsageConsumer",
+	}
+}
+
+// NodeRoles returns the roles of the nodes' service account that the blueprint adds to
+// RequiredNodeRoles.
+func (p *Platform) NodeRoles() []string {
+	required := RequiredNodeRoles()
+	return slices.DeleteFunc(slices.Clone(p.NodeAccount.Roles),
+		func(role string) bool { return slices.Contains(required, role) })
+}
+
 // Capacity is a hardware class that is obtained through one consumption option. It
 // stands for one node pool, for one pool for each TPU slice, or for the pools that
 // GKE may create by itself. One ResourceFlavor represents it.

@@ -45,14 +45,12 @@ func lowerGitOps(b *schema.Blueprint) ir.GitOps {
 	}
 }
 
-// nodeRoles returns the roles of the nodes' service account: those that GKE demands,
-// and the rights to pull and to stream the teams' images (GKE documentation:
-// "Configure GKE node service accounts", "Use Image streaming").
-func nodeRoles() []string {
-	return []string{
-		"roles/artifactregistry.reader",
-		"roles/container.defaultNodeServiceAccount",
-		"roles/serviceusage.serviceUsageConsumer",
+// lowerNodeAccount resolves the service account of the nodes.
+func lowerNodeAccount(b *schema.Blueprint) ir.ServiceAccount {
+	nodes := b.Cluster.Nodes
+	return ir.ServiceAccount{
+		ID: valueOr(nodes.ServiceAccount, b.Name+"-nodes"), Display: "Nodes of " + b.Name,
+		Roles: sortedUnique(slices.Concat(ir.RequiredNodeRoles(), nodes.Roles)),
 	}
 }
 

@@ -69,7 +69,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 			DataAccessLogs:      b.Security.DataAccessLogs,
 		},
 		SystemPool:      lowerSystemPool(b.Cluster),
-		NodeAccount:     ir.ServiceAccount{ID: b.Name + "-nodes", Display: "Nodes of " + b.Name, Roles: nodeRoles()},
+		NodeAccount:     lowerNodeAccount(b),
 		Capacities:      capacities,
 		PriorityClasses: lowerPriorityClasses(b),
 		AdmissionChecks: lowerAdmissionChecks(capacities),

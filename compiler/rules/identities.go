@@ -10,11 +10,13 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Rules on the identities of the teams' jobs in Google Cloud, and on their rights.
+// Rules on the identities of the teams' jobs and of the nodes in Google Cloud, and on
+// their rights.
 
 func identityRules() []Rule {
 	return []Rule{
-		rule("E0210", "role of a team reaches beyond the team", wideRoles, fieldwise),
+		rule("E0210", "role of a team or of the nodes reaches beyond the teams", wideRoles, fieldwise),
+		rule("W0214", "role of the nodes is available to pods of every team", nodeRoles),
 		rule("E0254", "roles for a service account that belongs to somebody else", foreignRoles),
 		rule("E0220", "service account is used twice", sharedAccounts),
 		rule("E0221", "more principals than the project's allow policy can hold", checkPrincipals, whole),
@@ -23,8 +25,8 @@ func identityRules() []Rule {
 	}
 }
 
-// wideRole is a family of predefined roles that no team's jobs may have, because a
-// job can run any code that a member submits.
+// wideRole is a family of predefined roles that neither a team's jobs nor the nodes may
+// have, because a job can run any code that a member submits.
 type wideRole struct {
 	pattern *regexp.Regexp
 	gives   string // the right that the role gives to its holder
@@ -91,7 +93,7 @@ func wideRoleFamilies() []wideRole {
 }
 
 // handsOver returns the rights beyond a team's own that a role gives, or "" for a
-// role that a team may have. It does not know custom roles.
+// role that a team or the nodes may have. It does not know custom roles.
 func handsOver(families []wideRole, role string) string {
 	for _, w := range families {
 		if w.pattern.MatchString(role) {
@@ -103,6 +105,13 @@ func handsOver(families []wideRole, role string) string {
 
 func wideRoles(r *report) {
 	families := wideRoleFamilies()
+	for path, role := range every[string](r, "cluster.nodes.roles.[]") {
+		if gives := handsOver(families, role); gives != "" {
+			r.add(path, say("%s gives the nodes, and pods on their network, %s", role, gives),
+				help("choose a role with only the permissions that the nodes need, or grant this role on the resource "+
+					"itself"))
+		}
+	}
 	for path, role := range every[string](r, "teams.*.roles.[]") {
 		if gives := handsOver(families, role); gives != "" {
 			r.add(path, say("%s gives the jobs of team %q %s", role, path.name(), gives),
@@ -112,24 +121,57 @@ func wideRoles(r *report) {
 	}
 }
 
-// sharedAccounts checks that only the team's jobs act as the team's Google service
-// account: any other user of the account would have the team's rights.
-func sharedAccounts(r *report) {
-	project := r.Plan.Project
-	owners := map[string]string{
-		r.Plan.NodeAccount.Email(project):      "the account of the nodes",
-		r.Plan.Delivery.Account.Email(project): "the account of the build",
-		r.Plan.ImageAccount().Email(project):   "the account that builds images",
-	}
-	for _, t := range r.Plan.TeamsWithAccount() {
-		address := t.Account.Email(project)
-		if owner, taken := owners[address]; taken {
-			r.add(at("teams", t.Name, "serviceAccount"),
-				say("service account %q already is %s", cmp.Or(t.Account.ID, address), owner),
-				help("write serviceAccount: %q", "wi-"+t.Name))
+// nodeRoles reports the roles of the nodes that pods of any team can use. A pod that uses
+// the network of its node has the node's identity (GKE documentation: "About Workload
+// Identity Federation for GKE"). A role that every job has anyway gives it nothing.
+func nodeRoles(r *report) {
+	known := slices.Concat(ir.RequiredNodeRoles(), r.Plan.JobRoles)
+	families := wideRoleFamilies()
+	for path, role := range every[string](r, "cluster.nodes.roles.[]") {
+		if slices.Contains(known, role) || handsOver(families, role) != "" { // wideRoles reports these
 			continue
 		}
-		owners[address] = fmt.Sprintf("the account of team %q", t.Name)
+		r.add(path, say("pods of every team that use the network of their node have %s", role),
+			helpOrAccept("if all teams may have the role", `give the role to the teams whose jobs need it: teams: `+
+				`TEAM: roles: [%q]`, role))
+	}
+}
+
+// accountOwner is the user of a service account, and the field that gives it the account.
+type accountOwner struct {
+	name  string
+	field option
+}
+
+// sharedAccounts checks that only the team's jobs act as the team's Google service
+// account, and only the nodes as theirs: any other user of the account would have the
+// rights of both.
+func sharedAccounts(r *report) {
+	project := r.Plan.Project
+	nodes, name := at("cluster", "nodes", "serviceAccount"), see(at("name"), "the name of the platform")
+	owners := map[string]accountOwner{
+		r.Plan.Delivery.Account.Email(project): {"the account of the build", name},
+		r.Plan.ImageAccount().Email(project):   {"the account that builds images", name},
+	}
+	address, of := r.Plan.NodeAccount.Email(project), name
+	if r.Blueprint.Cluster.Nodes.ServiceAccount != nil {
+		of = see(nodes, "the account of the nodes")
+		if owner, taken := owners[address]; taken {
+			r.add(nodes, say("service account %q already is %s", r.Plan.NodeAccount.ID, owner.name), owner.field,
+				help("remove serviceAccount: the nodes then have the account %q", r.Plan.Name+"-nodes"))
+			return
+		}
+	}
+	owners[address] = accountOwner{"the account of the nodes", of}
+	for _, t := range r.Plan.TeamsWithAccount() {
+		account := at("teams", t.Name, "serviceAccount")
+		address := t.Account.Email(project)
+		if owner, taken := owners[address]; taken {
+			r.add(account, say("service account %q already is %s", cmp.Or(t.Account.ID, address), owner.name),
+				owner.field, help("write serviceAccount: %q", "wi-"+t.Name))
+			continue
+		}
+		owners[address] = accountOwner{fmt.Sprintf("the account of team %q", t.Name), see(account, "the other team")}
 	}
 }
 

@@ -267,6 +267,14 @@ cluster: {`,
 			new: "	bucket: true\n\tnodesListBucket: true\n\troles: [\"roles/bigquery.jobUser\"]",
 		},
 		{name: "a namespace", old: `	"team-d": `, new: "	\"team-d\": namespace: \"fourth\"\n\t\"team-d\": "},
+		{
+			name: "account of the nodes", replaced: 7, old: "cluster: {",
+			new: "cluster: {\n\tnodes: serviceAccount: \"gke-sa\"",
+		},
+		{
+			name: "roles of the nodes", old: "cluster: {",
+			new: "cluster: {\n\tnodes: roles: [\"roles/storage.objectViewer\"]",
+		},
 		{name: "members", old: `group:  "\(Team)@example.com"`, new: `members: ["user:a@example.com"]`},
 	},
 	"kai-departments": {
@@ -337,6 +345,10 @@ cluster: {`,
 			new: "name: \"prod\"\n\tlocation: \"us-central1-a\"",
 		},
 		{
+			name: "account of the nodes", replaced: 5, old: "cluster: existing: {",
+			new: "cluster: nodes: serviceAccount: \"gke-sa\"\ncluster: existing: {",
+		},
+		{
 			name: "what the cluster has", old: "has: ",
 			new: "has: {dnsEndpoint: false, managedPrometheus: false}\n\thas: ",
 		},
@@ -365,6 +377,10 @@ cluster: {`,
 			name: "another type in another region", replaced: 12, tag: "type=v4", rejected: protectedCluster,
 		},
 		{name: "topology", replaced: 2, old: `topology: "4x4"`, new: `topology: "2x4"`},
+		{
+			name: "account of the nodes", replaced: 7, old: "cluster: systemPool: {",
+			new: "cluster: nodes: serviceAccount: \"gke-sa\"\ncluster: systemPool: {",
+		},
 		{
 			name: "region of the TensorBoard", replaced: 1, old: `tensorBoard: region: "us-central1"`,
 			new: `tensorBoard: region: "europe-west4"`,

@@ -30,6 +30,8 @@ const standIns = `stand_in() { # program, its arguments
   printf '%s\0' "$@" >>"$SANDBOX/words"
   if [[ $call == curl* && ${7-} == --output ]]; then : >"$8"; fi
   source "$SANDBOX/answers"
+  # The account of the nodes exists, unless the answers say otherwise.
+  if [[ $call == *'describe gke-batch-nodes@'*displayName* && -z ${others-} ]]; then echo 'Nodes of gke-batch'; fi
   # Whoever asks for permissions has them, unless the answers say otherwise.
   if [[ $call == *testIamPermissions* && -z ${denied-} ]]; then printf '%s' "$call"; fi
 }

@@ -42,6 +42,8 @@ func TestCreate(t *testing.T) {
 gcloud services enable compute.googleapis.com container.googleapis.com --project=my-project
 gcloud iam service-accounts describe gke-batch-build@my-project.iam.gserviceaccount.com --project=my-project
 gcloud iam service-accounts create gke-batch-build --project=my-project --display-name=Builds\ gke-batch
+gcloud iam service-accounts describe gke-batch-nodes@my-project.iam.gserviceaccount.com --project=my-project \
+  --format=value\(displayName\)
 gcloud iam service-accounts describe gke-batch-nodes@my-project.iam.gserviceaccount.com --project=my-project
 gcloud iam service-accounts create gke-batch-nodes --project=my-project --display-name=Nodes\ of\ gke-batch
 gcloud iam service-accounts add-iam-policy-binding gke-batch-nodes@my-project.iam.gserviceaccount.com \
@@ -294,15 +296,19 @@ func TestCreateMakesTeamAccounts(t *testing.T) {
 }
 
 // TestCreateKeepsOffOthersAccounts holds that a platform does not take the account
-// of another one: its jobs would get that one's rights.
+// of another one: its jobs or nodes would get that one's rights.
 func TestCreateKeepsOffOthersAccounts(t *testing.T) {
 	s := newSandbox(t, teamPlatform())
-	s.answer("case $call in\n*'describe wi-team-a'*) echo 'Jobs of a in other' ;;\nesac")
-	r := s.runScript("create-platform.sh", "")
-	if r.code != 1 || len(r.callsWith("gcloud builds")) > 0 ||
-		!strings.Contains(r.output, `is called "Jobs of a in other"`) ||
-		!strings.Contains(r.output, "teams.TEAM.serviceAccount") {
-		t.Errorf("exit code %d\n%s", r.code, r.output)
+	for _, tt := range []struct{ account, owner, field string }{
+		{"wi-team-a", "Jobs of a in other", "teams.TEAM.serviceAccount"},
+		{"gke-batch-nodes", "Nodes of other", "cluster.nodes.serviceAccount"},
+	} {
+		s.answer("case $call in\n*'describe " + tt.account + "'*) others=1; echo '" + tt.owner + "' ;;\nesac")
+		r := s.runScript("create-platform.sh", "")
+		if r.code != 1 || len(r.callsWith("gcloud builds")) > 0 ||
+			!strings.Contains(r.output, `is called "`+tt.owner+`"`) || !strings.Contains(r.output, tt.field) {
+			t.Errorf("%s: exit code %d\n%s", tt.account, r.code, r.output)
+		}
 	}
 }
 

@@ -61,6 +61,7 @@ var functions = texttemplate.FuncMap{
 	"podsReadyMinutes":               constant(ir.PodsReadyMinutes),
 	"reclaimedTooMuch":               constant(ir.ReclaimedTooMuch),
 	"recoveryMinutes":                constant(ir.RecoveryMinutes),
+	"requiredNodeRoles":              ir.RequiredNodeRoles,
 	"retryMaxMinutes":                constant(ir.RetryMaxSeconds / 60),
 }
 

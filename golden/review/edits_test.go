@@ -780,6 +780,41 @@ var edits = []edit{
 		},
 	},
 	{
+		name: "account of the nodes", blueprint: "batch-platform", old: "cluster: {\n",
+		new: "cluster: {\n\tnodes: serviceAccount: \"gke-sa\"\n",
+		summary: []string{
+			`jobs | capacity "l4-ondemand": its nodes are replaced: jobs of team-a, team-b, team-c, team-d: ` +
+				"running jobs stop before the nodes are replaced, and wait in their queues again; waiting and " +
+				"new jobs cannot start on this capacity until the build ends",
+			`jobs | capacity "l4-reserved": its nodes are replaced: jobs of team-a, team-b, team-c, team-d: ` +
+				"running jobs stop before the nodes are replaced, and wait in their queues again; waiting and " +
+				"new jobs cannot start on this capacity until the build ends",
+			`jobs | capacity "l4-spot": its nodes are replaced: jobs of team-a, team-b, team-c, team-d: ` +
+				"running jobs stop before the nodes are replaced, and wait in their queues again; waiting and " +
+				"new jobs cannot start on this capacity until the build ends",
+			"jobs | the system node pool loses nodes: jobs of team-a, team-b, team-c, team-d: running jobs " +
+				"continue while Kueue moves to other nodes; waiting jobs wait until Kueue runs again; new jobs " +
+				"may be rejected until Kueue runs again: submit them again then",
+			"access | service account of the nodes: ID: gke-batch-nodes -> gke-sa (dangerous: nodes that GKE " +
+				"has created keep the former account, which loses its roles: they cannot pull private images " +
+				"until GKE replaces them; create-platform.sh creates the account, and the former one stays " +
+				"until you delete it)",
+		},
+		replaced: []string{
+			"google_container_node_pool.l4_ondemand",
+			"google_container_node_pool.l4_reserved", "google_container_node_pool.l4_spot",
+			"google_container_node_pool.system",
+			`google_project_iam_member.nodes["roles/artifactregistry.reader"]`,
+			`google_project_iam_member.nodes["roles/container.defaultNodeServiceAccount"]`,
+			`google_project_iam_member.nodes["roles/serviceusage.serviceUsageConsumer"]`,
+		},
+	},
+	{
+		name: "roles of the nodes", blueprint: "batch-platform", old: "cluster: {\n",
+		new:     "cluster: {\n\tnodes: roles: [\"roles/storage.objectViewer\"]\n",
+		summary: []string{"access | service account of the nodes: roles added: roles/storage.objectViewer"},
+	},
+	{
 		name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string  @tag(zone)`,
 		new: `*"us-central1-c" | string  @tag(zone)`,
 		summary: []string{

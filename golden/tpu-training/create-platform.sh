@@ -242,15 +242,16 @@ ensure_bucket() {
   gcloud storage buckets update "gs://$BUCKET" --versioning
 }
 
-# team_account creates the service account of a team. If the account exists, its
-# display name must show that it belongs to this team of this platform, because the
-# team's jobs get the account's rights.
-team_account() { # ID, display name
+# owned_account creates the service account of the nodes or of a team. If the account
+# exists, its display name must show that it belongs to the nodes or this team of this
+# platform, because they get the account's rights, and destroying the platform revokes
+# its roles.
+owned_account() { # ID, display name, field of the blueprint, owner in words
   local owner address=$1@$PROJECT.iam.gserviceaccount.com
   echo "- service account $address"
   if owner=$(gcloud iam service-accounts describe "$address" --project="$PROJECT" --format='value(displayName)' 2>/dev/null); then
     [[ $owner == "$2" ]] || fail "service account $address exists and is called \"$owner\", not \"$2\": \
-set another account in teams.TEAM.serviceAccount of the blueprint, or give this account to the team: \
+set another account in $3 of the blueprint, or give this account to $4: \
 gcloud iam service-accounts update $address --project=$PROJECT --display-name=\"$2\""
   else
     attempt account "$1" "$address" "$2"
@@ -366,8 +367,7 @@ echo "- service account $EMAIL"
 attempt account "$ACCOUNT" "$EMAIL" "$DISPLAY_NAME"
 
 # This is the only service account that the build may attach to machines.
-echo "- service account $NODE_EMAIL"
-attempt account "$NODE_ACCOUNT" "$NODE_EMAIL" "$NODE_DISPLAY_NAME"
+owned_account "$NODE_ACCOUNT" "$NODE_DISPLAY_NAME" cluster.nodes.serviceAccount 'the nodes'
 attempt gcloud iam service-accounts add-iam-policy-binding "$NODE_EMAIL" --project="$PROJECT" \
   --member="serviceAccount:$EMAIL" --role=roles/iam.serviceAccountUser --condition=None
 
@@ -387,7 +387,7 @@ attempt gcloud storage buckets add-iam-policy-binding "gs://$BUCKET" \
   --member="serviceAccount:$EMAIL" --role=roles/storage.admin --condition=None
 
 for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
-  team_account "${TEAM_ACCOUNTS[i]}" "${TEAM_DISPLAY_NAMES[i]}"
+  owned_account "${TEAM_ACCOUNTS[i]}" "${TEAM_DISPLAY_NAMES[i]}" teams.TEAM.serviceAccount 'the team'
 done
 
 for ((i = 0; i < ${#CUSTOM_ROLES[@]}; i++)); do

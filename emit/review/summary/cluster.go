@@ -75,7 +75,7 @@ func (s *sheet) addPlatform() {
 	})
 	s.addCluster()
 	s.systemPool()
-	s.addAccount(TopicAccess, "the nodes", p.NodeAccount)
+	s.addNodeAccount()
 	jobs := s.newSubject(TopicAccess, kindCluster, "")
 	jobs.all("roles of every job", p.JobRoles, tagRoles)
 	jobs.all("roles of the members of the teams' groups", p.Monitoring.MemberRoles, tagRoles)
@@ -425,11 +425,25 @@ func gitSource(g ir.GitOps) string {
 // tagRoles is the tag of the facts about the roles of the platform's accounts.
 const tagRoles = "roles"
 
-func (s *sheet) addAccount(topic Topic, of string, a ir.ServiceAccount) {
+func (s *sheet) addAccount(topic Topic, of string, a ir.ServiceAccount, notes ...string) {
 	account := s.newSubject(topic, kindAccount, of)
-	account.follows("ID", a.ID, platformName)
+	account.has("ID", fact{value: a.ID, follows: []string{platformName}, notes: remarks(notes...)})
 	account.follows("display name", a.Display, platformName)
 	account.has("roles", fact{form: set, list: a.Roles, tag: tagRoles})
+}
+
+// addNodeAccount adds the facts about the nodes' service account.
+func (s *sheet) addNodeAccount() {
+	var notes []string
+	if s.plan.AnyCapacity(func(c ir.Capacity) bool { return !c.OwnsPools() }) {
+		notes = append(notes, dangerous+"nodes that GKE has created keep the former account, which loses its roles: "+
+			"they cannot pull private images until GKE replaces them")
+	}
+	notes = append(notes, "create-platform.sh creates the account, and the former one stays until you delete it")
+	if s.plan.Network.Existing != nil {
+		notes = append(notes, "the owners of the network must apply its firewall rules again")
+	}
+	s.addAccount(TopicAccess, "the nodes", s.plan.NodeAccount, notes...)
 }
 
 // addMonitoring adds the facts about dashboards and alerts. What an alert says follows from
