@@ -484,6 +484,43 @@ type Quota struct {
 	CPUs         *int   `json:"cpus"`
 	Borrow       Borrow `json:"borrow"`
 	Lend         *int   `json:"lend"`
+	// Resources are the exact quotas, by resource.
+	Resources map[string]ResourceQuota `json:"resources"`
+}
+
+// ByRatio reports whether cpu, memory and pods follow from the accelerators or vCPUs, except
+// for Resources. Otherwise the quota counts only Resources.
+func (q Quota) ByRatio() bool { return len(q.Resources) == 0 || q.Accelerators != nil || q.CPUs != nil }
+
+// ResourceQuota is the exact quota of one resource. An amount that is not given is "".
+type ResourceQuota struct {
+	Guaranteed Quantity `json:"guaranteed"`
+	Borrow     Quantity `json:"borrow"` // also BorrowAllOf
+	Lend       Quantity `json:"lend"`
+}
+
+// BorrowAllOf means that everything that is idle of the resource may be borrowed.
+const BorrowAllOf Quantity = "all"
+
+// UnmarshalJSON decodes a guaranteed amount, or an object.
+func (q *ResourceQuota) UnmarshalJSON(in []byte) error {
+	if in[0] != '{' {
+		return json.Unmarshal(in, &q.Guaranteed)
+	}
+	type object ResourceQuota
+	return json.Unmarshal(in, (*object)(q))
+}
+
+// Quantity is an amount of a resource, as Kubernetes writes it.
+type Quantity string
+
+// UnmarshalJSON decodes a number or a string.
+func (q *Quantity) UnmarshalJSON(in []byte) error {
+	if in[0] == '"' {
+		return json.Unmarshal(in, (*string)(q))
+	}
+	*q = Quantity(in)
+	return nil
 }
 
 // Borrow is the amount that a quota may borrow, or BorrowAll.

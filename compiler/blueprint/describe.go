@@ -49,6 +49,12 @@ func describeWanted(schema cue.Value) string {
 		return noun + describeBounds(schema)
 	case cue.IntKind | cue.StringKind: // a number, or a word instead of a number
 		return "a whole number" + describeBounds(schema) + ` or ` + oneOf(stringsOf(schema))
+	case cue.NumberKind | cue.StringKind, cue.NumberKind | cue.StringKind | cue.StructKind: // an amount
+		wanted := definitionDoc(schema)
+		if literal := stringsOf(schema); len(literal) > 0 {
+			wanted += ", or " + oneOf(literal)
+		}
+		return wanted
 	case cue.StructKind | cue.StringKind: // a struct, or a word instead of a struct
 		return oneOf(stringsOf(schema)) + ", or a struct: { ... }"
 	default:

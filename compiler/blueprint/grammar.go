@@ -115,6 +115,8 @@ func (g *grammar) walkValue(schema, value cue.Value, path []string) {
 	// A one-of is bottom by itself, because it has no field yet.
 	structural := schema.IncompleteKind()&^cue.StructKind == 0
 	switch {
+	case !structural && isStruct(value) && structArm(schema).Exists():
+		g.walkObject(structArm(schema), value, path)
 	case structural && isStruct(value):
 		g.walkObject(schema, value, path)
 	case schema.IncompleteKind() == cue.ListKind && isList(value):
@@ -122,6 +124,19 @@ func (g *grammar) walkValue(schema, value cue.Value, path []string) {
 	default:
 		g.checkScalar(schema, value, path)
 	}
+}
+
+// structArm returns the arm of a constraint that accepts a struct, if it also accepts other
+// values. The result does not exist if there is no such arm.
+func structArm(constraint cue.Value) cue.Value {
+	if op, args := constraint.Expr(); op == cue.OrOp {
+		for _, arm := range args {
+			if arm.IncompleteKind() == cue.StructKind {
+				return arm
+			}
+		}
+	}
+	return cue.Value{}
 }
 
 // asWritten returns the value of the user's files at a path. If the files refer to

@@ -35,10 +35,10 @@ func Unit(resourceName string) string {
 	return resourceName
 }
 
-// PrintQuantity returns a quantity of a resource without its unit: memory in the
-// notation of Kubernetes, any other resource as a decimal number.
+// PrintQuantity returns a quantity of a resource without its unit: memory, and what is written
+// in powers of two, in the notation of Kubernetes, any other resource as a decimal number.
 func PrintQuantity(resourceName string, q resource.Quantity) string {
-	if resourceName == Memory {
+	if resourceName == Memory || q.Format == resource.BinarySI {
 		return q.String()
 	}
 	return words.Decimal(q)

@@ -111,7 +111,7 @@ func (l Lent) MostAccelerators(t Team) map[string]resource.Quantity {
 // FlavorMost is the most that one job can get of a flavor.
 type FlavorMost struct {
 	Flavor  string
-	Amounts []Amount // in the order of Queue.Resources, then pods
+	Amounts []Amount // in the order of FlavorQuota.Quotas
 }
 
 // MostPerJob returns the most that one job in a queue can get: its pods of one kind use one
@@ -127,17 +127,11 @@ func (l Lent) MostPerJob(q Queue) []FlavorMost {
 	}
 	var out []FlavorMost
 	for _, f := range q.Flavors {
-		most, pods := FlavorMost{Flavor: f.Flavor}, int64(0)
+		most := FlavorMost{Flavor: f.Flavor}
 		for _, r := range f.Quotas {
-			amount := l.Most(q.Cohort, f.Flavor, r)
-			most.Amounts = append(most.Amounts, Amount{Resource: r.Resource, Quantity: amount})
-			if r.Resource == l.platform.CountedIn(f.Flavor) {
-				pods = PodsPerUnit * amount.Value()
-			}
+			most.Amounts = append(most.Amounts, Amount{Resource: r.Resource, Quantity: l.Most(q.Cohort, f.Flavor, r)})
 		}
-		if pods > 0 {
-			most.Amounts = append(most.Amounts,
-				Amount{Resource: Pods, Quantity: *resource.NewQuantity(pods, resource.DecimalSI)})
+		if slices.ContainsFunc(most.Amounts, func(a Amount) bool { return !a.Quantity.IsZero() }) {
 			out = append(out, most)
 		}
 	}

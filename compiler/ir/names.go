@@ -13,6 +13,9 @@ const (
 	GPU    = "nvidia.com/gpu"
 	TPU    = "google.com/tpu"
 	Pods   = "pods"
+	// EphemeralStorage is the disk of a node that its pods share. The platform's nodes limit
+	// it; a queue counts it only if its quota names it.
+	EphemeralStorage = "ephemeral-storage"
 )
 
 // Namespaces of the software that is installed beside the teams.

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -165,6 +166,24 @@ func (p *Platform) ClusterQueues() iter.Seq2[*Queue, []SharingTeam] {
 	}
 }
 
+// QuotaResources returns the resources of which some queue has quota, sorted.
+func (p *Platform) QuotaResources() []string {
+	names := map[string]bool{}
+	for q := range p.ClusterQueues() {
+		for _, name := range q.Resources() {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// CountsPods reports whether the queue has quota of pods.
+func (q *Queue) CountsPods() bool {
+	return slices.ContainsFunc(q.Flavors, func(f FlavorQuota) bool {
+		return slices.ContainsFunc(f.Quotas, func(r ResourceQuota) bool { return r.Resource == Pods })
+	})
+}
+
 // TeamAccount is the Google service account of a team: an account of the platform,
 // whose roles are in Team.Roles, or an account that belongs to somebody else.
 type TeamAccount struct {
@@ -205,8 +224,47 @@ type Queue struct {
 	Namespaces Namespaces
 	// MaxGraceSeconds is the longest time that pods may take to stop.
 	MaxGraceSeconds int
-	Resources       []string      // covered resources, in the order of every FlavorQuota
 	Flavors         []FlavorQuota // in the order in which the scheduler tries them
+}
+
+// ResourceGroup is a part of a queue: resources, and the flavors that have quota of them.
+type ResourceGroup struct {
+	Resources []string      // in the order of the quotas of each flavor
+	Flavors   []FlavorQuota // in the order in which the scheduler tries them
+}
+
+// Groups returns the resource groups of the queue, in the order of their first flavors. Each
+// flavor is in one group, whose flavors all have quota of the same resources.
+func (q *Queue) Groups() []ResourceGroup {
+	var out []ResourceGroup
+	for _, f := range q.Flavors {
+		first := f.Quotas[0].Resource
+		i := slices.IndexFunc(out, func(g ResourceGroup) bool { return g.Resources[0] == first })
+		if i < 0 {
+			i = len(out)
+			group := ResourceGroup{}
+			for _, r := range f.Quotas {
+				group.Resources = append(group.Resources, r.Resource)
+			}
+			out = append(out, group)
+		}
+		out[i].Flavors = append(out[i].Flavors, f)
+	}
+	return out
+}
+
+// Resources returns the resources of which the queue has quota, once each, in the order of its
+// flavors. It leaves out pods that follow from the resource in which people count.
+func (q *Queue) Resources() []string {
+	var names []string
+	for _, f := range q.Flavors {
+		for _, r := range f.Quotas {
+			if !(r.Follows && r.Resource == Pods) && !slices.Contains(names, r.Resource) {
+				names = append(names, r.Resource)
+			}
+		}
+	}
+	return names
 }
 
 // Namespaces selects the namespaces whose LocalQueues may use a ClusterQueue. The zero
@@ -258,7 +316,8 @@ type FlavorQuota struct {
 	// Waiting reports whether the capacity's reservation has not begun. Until then
 	// the queue has none of this quota.
 	Waiting bool
-	Quotas  []ResourceQuota
+	// Quotas are in the order of the resources of the flavor's group, at least one.
+	Quotas []ResourceQuota
 }
 
 // Borrows reports whether the queue may borrow some resource of the capacity.
@@ -280,4 +339,7 @@ type ResourceQuota struct {
 	BorrowsAll bool
 	// Lending is the most that the queue may lend; nil means all.
 	Lending *resource.Quantity
+	// Follows reports whether the quota follows from that of the resource in which people
+	// count: cpu and memory by the ratio of the hardware, and PodsPerUnit pods for each unit.
+	Follows bool
 }

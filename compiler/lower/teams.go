@@ -228,42 +228,27 @@ func lowerQueue(
 		Tier: tier, Cohort: cohort, Strategy: queueingOf(t, offers), MaxGraceSeconds: t.MaxGraceSeconds,
 		Preemption: lowerPreemption(b, tier, cohort),
 		Namespaces: ir.Namespaces{All: t.Namespaces.All, Labels: keyValues(t.Namespaces.Labels)},
-		Resources:  []string{ir.CPU, ir.Memory},
 	}
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
 	}
-	order := uniqueInOrder(t.Capacity)
-	for _, name := range order {
-		if _, given := quota[name]; given && offers[name] != nil && offers[name].capacity.Machine.Resource != "" {
-			q.Resources = []string{ir.CPU, ir.Memory, offers[name].capacity.Machine.Resource}
-		}
-	}
-	for _, name := range order {
+	var counted [][]string
+	for _, name := range uniqueInOrder(t.Capacity) {
 		in, given := quota[name]
 		o := offers[name]
 		if !given || o == nil || o.share == nil {
 			continue
 		}
-		nominal := valueOr(in.Accelerators, 0)
-		if o.capacity.Machine.Resource == "" {
-			nominal = valueOr(in.CPUs, 0)
+		q.Flavors = append(q.Flavors, ir.FlavorQuota{
+			Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting,
+		})
+		counted = append(counted, countedResources(in, o.capacity.Machine))
+	}
+	for i, resources := range connect(counted) {
+		f := &q.Flavors[i]
+		for _, name := range resources {
+			f.Quotas = append(f.Quotas, lowerQuota(quota[f.Flavor], offers[f.Flavor], name, cohort))
 		}
-		f := ir.FlavorQuota{Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting}
-		f.Quotas = slices.Grow(f.Quotas, len(q.Resources))
-		for _, res := range q.Resources {
-			rq := ir.ResourceQuota{Resource: res, Nominal: multiplyShare(o.share, res, nominal)}
-			if cohort != "" {
-				if rq.BorrowsAll = in.Borrow == schema.BorrowAll; !rq.BorrowsAll {
-					rq.Borrowing = new(multiplyShare(o.share, res, int(in.Borrow)))
-				}
-				if in.Lend != nil {
-					rq.Lending = new(multiplyShare(o.share, res, *in.Lend))
-				}
-			}
-			f.Quotas = append(f.Quotas, rq)
-		}
-		q.Flavors = append(q.Flavors, f)
 	}
 	return q
 }

@@ -43,6 +43,7 @@ func TestFindings(t *testing.T) {
 		"quota",
 		"refusednames",
 		"rehearsals",
+		"resources",
 		"scaling",
 		"secrets",
 		"security",

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -48,6 +50,55 @@ func listGrants(b *schema.Blueprint) []grant {
 		}
 	}
 	return out
+}
+
+// limited reports whether a quota limits borrowing or lending, and returns the path below the
+// quota of its first limit.
+func (q grant) limited() (path []string, ok bool) {
+	switch {
+	case q.Borrow != 0:
+		return []string{"borrow"}, true
+	case q.Lend != nil:
+		return []string{"lend"}, true
+	}
+	for name, r := range sorted(q.Resources) {
+		if r.Borrow != "" && !isZero(r.Borrow) {
+			return []string{"resources", name, "borrow"}, true
+		}
+		if r.Lend != "" {
+			return []string{"resources", name, "lend"}, true
+		}
+	}
+	return nil, false
+}
+
+// isZero reports whether an amount is 0, or not given.
+func isZero(amount schema.Quantity) bool {
+	if amount == "" {
+		return true
+	}
+	q, err := resource.ParseQuantity(string(amount))
+	return err == nil && q.IsZero()
+}
+
+// borrowsAny reports whether a quota can borrow some resource.
+func borrowsAny(q schema.Quota) bool {
+	for _, r := range q.Resources {
+		if !isZero(r.Borrow) {
+			return true
+		}
+	}
+	return q.Borrow != 0
+}
+
+// guaranteesAny reports whether a quota guarantees some resource.
+func guaranteesAny(q schema.Quota) bool {
+	for _, r := range q.Resources {
+		if !isZero(r.Guaranteed) {
+			return true
+		}
+	}
+	return nominalQuota(q) > 0
 }
 
 // nominalQuota returns the guaranteed part of a quota, in its own unit.

@@ -134,6 +134,10 @@ func noEquivalent(r *report) {
 					r.reportField(at("teams", name, "quota", tier, c, "lend"),
 						": a queue lends everything that it does not use", "remove lend")
 				}
+				if q.Resources != nil {
+					r.reportField(at("teams", name, "quota", tier, c, "resources"), ": a queue counts only GPUs",
+						"count them as accelerators")
+				}
 			}
 		}
 	}

@@ -31,16 +31,17 @@ func quotaRules() []Rule {
 func loneBorrowers(r *report) {
 	reported := map[string]bool{} // one mistake, however many limits it affects
 	for _, q := range r.grants() {
-		if q.cohort != nil || reported[q.who] || q.Borrow == 0 && q.Lend == nil {
+		limit, limited := q.limited()
+		if q.cohort != nil || reported[q.who] || !limited {
 			continue
 		}
 		reported[q.who] = true
-		verb, field := "lend to", "lend"
-		if q.Borrow != 0 {
-			verb, field = "borrow from", "borrow"
+		verb := "lend to"
+		if limit[len(limit)-1] == "borrow" {
+			verb = "borrow from"
 		}
 		r.addKey(q.holder, say("%s has no cohort to %s", q.who, verb),
-			see(q.path.at(field), "the limit"), help("give it a cohort, or remove its limits"))
+			see(q.path.at(limit...), "the limit"), help("give it a cohort, or remove its limits"))
 	}
 }
 
@@ -49,7 +50,7 @@ func loneBorrowers(r *report) {
 func (r *report) loneCapacities() map[string]bool {
 	out := map[string]bool{}
 	for _, q := range r.grants() {
-		if q.cohort == nil && (q.Borrow != 0 || q.Lend != nil) {
+		if _, limited := q.limited(); q.cohort == nil && limited {
 			out[q.capacity] = true
 		}
 	}
@@ -57,10 +58,11 @@ func (r *report) loneCapacities() map[string]bool {
 }
 
 func lendAboveNominal(r *report, q grant) {
-	if q.Lend != nil && *q.Lend > nominalQuota(q.Quota) {
+	if q.ByRatio() && q.Lend != nil && *q.Lend > nominalQuota(q.Quota) {
 		r.add(q.path.at("lend"), say("lend is %d, but the guarantee is %d", *q.Lend, nominalQuota(q.Quota)),
 			label("want at most %d", nominalQuota(q.Quota)))
 	}
+	lendAboveExact(r, q)
 }
 
 func quotaUnit(r *report, q grant) {

@@ -30,6 +30,8 @@ func (r *report) guaranteesOf() map[string]option {
 	for _, q := range r.grants() {
 		if n := nominalQuota(q.Quota); n > 0 {
 			guarantees[q.capacity] = append(guarantees[q.capacity], see(q.path, "guaranteed here: %d", n))
+		} else if guaranteesAny(q.Quota) {
+			guarantees[q.capacity] = append(guarantees[q.capacity], see(q.path, "guaranteed here by resource"))
 		}
 	}
 	out := map[string]option{}
@@ -100,7 +102,7 @@ func limitOf(b fit.Borrower) fieldPath {
 // capacities outside the tier is not dead.
 func isDeadQuota(t schema.Tier, quota map[string]schema.Quota) bool {
 	for c, q := range quota {
-		if nominalQuota(q) > 0 || q.Borrow != 0 || !slices.Contains(t.Capacity, c) {
+		if guaranteesAny(q) || borrowsAny(q) || !slices.Contains(t.Capacity, c) {
 			return false
 		}
 	}
@@ -109,7 +111,7 @@ func isDeadQuota(t schema.Tier, quota map[string]schema.Quota) bool {
 
 func canBorrow(quota map[string]schema.Quota) bool {
 	for _, q := range quota {
-		if q.Borrow != 0 {
+		if borrowsAny(q) {
 			return true
 		}
 	}

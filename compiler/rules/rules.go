@@ -42,6 +42,7 @@ func All() []Rule {
 		countRules(),
 		tierRules(),
 		quotaRules(),
+		resourceRules(),
 		idleRules(),
 		networkRules(),
 		existingNetworkRules(),

@@ -57,6 +57,10 @@ func (e blueprintEdit) apply(t *testing.T, dirs []string) {
 var allEdits = map[string][]blueprintEdit{
 	"batch-platform": {
 		{name: "quota", old: "accelerators: 12", new: "accelerators: 8"},
+		{
+			name: "quota by resource", old: "accelerators: 12, borrow: 4",
+			new: `accelerators: 12, borrow: 4, resources: memory: {guaranteed: "80Gi", borrow: "8Gi", lend: "70Gi"}`,
+		},
 		{name: "region", replaced: 16, old: "us-central1", new: "europe-west4", rejected: protectedCluster},
 		{
 			name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,

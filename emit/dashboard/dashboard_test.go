@@ -34,7 +34,9 @@ func smallPlan() *ir.Platform {
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
 		Cohorts:         []ir.Cohort{{Name: "team-a-b"}},
 		Teams: []ir.Team{
-			{Name: "team-a", Namespace: "team-a", Queues: []ir.Queue{{Resources: []string{ir.GPU, ir.Memory}}}},
+			{Name: "team-a", Namespace: "team-a", Queues: []ir.Queue{{Flavors: []ir.FlavorQuota{{
+				Quotas: []ir.ResourceQuota{{Resource: ir.GPU}, {Resource: ir.Memory}},
+			}}}}},
 			{Name: "team-b", Namespace: "b-space"},
 		},
 		Monitoring: ir.Monitoring{

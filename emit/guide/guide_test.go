@@ -41,7 +41,7 @@ func capacityShare(flavor string, nominal, borrow int64) ir.FlavorQuota {
 func newTeam(name, cohort string) ir.Team {
 	queue := func(tier string, flavors ...ir.FlavorQuota) ir.Queue {
 		return ir.Queue{Tier: tier, Classes: []string{tier}, ClusterQueue: "cq-" + name + "-" + tier,
-			LocalQueue: "lq-" + name + "-" + tier, Cohort: cohort, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
+			LocalQueue: "lq-" + name + "-" + tier, Cohort: cohort, Flavors: flavors}
 	}
 	return ir.Team{
 		Name: name, Namespace: name, Cohort: cohort, Group: name + "@example.com", KubeAccount: name + "-ksa",
@@ -303,7 +303,7 @@ func withShared(n int) *ir.Platform {
 	}
 	q := ir.Queue{
 		Tier: "dws", Classes: []string{"low", "high"}, ClusterQueue: "cq-dws", Shared: true, Cohort: "cohort-000",
-		Resources: []string{"cpu", ir.GPU}, Flavors: []ir.FlavorQuota{capacityShare("h100", 8, 0), all},
+		Flavors: []ir.FlavorQuota{capacityShare("h100", 8, 0), all},
 	}
 	shared := ir.SharedQueue{Queue: q}
 	for i := range 2 {
@@ -1043,7 +1043,7 @@ func kaiPlatform(n int) *ir.Platform {
 		t.Queues = []ir.Queue{{
 			Tier: "gpu", Classes: []string{"train", "build"},
 			ClusterQueue: t.Name, LocalQueue: t.Name, Cohort: t.Cohort,
-			Resources: []string{ir.GPU}, Flavors: []ir.FlavorQuota{capacityShare("l4-reserved", 4, 2)},
+			Flavors: []ir.FlavorQuota{capacityShare("l4-reserved", 4, 2)},
 		}}
 	}
 	p.Workloads = nil
@@ -1119,8 +1119,10 @@ func TestOwnJob(t *testing.T) {
 		{"slices", func(p *ir.Platform) {
 			p.Capacities[0].Machine = ir.Machine{AcceleratorCount: 4, Resource: ir.TPU,
 				Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
-			for i := range p.Teams[0].Queues {
-				p.Teams[0].Queues[i].Resources = []string{"cpu", ir.TPU}
+			for _, q := range p.Teams[0].Queues {
+				for _, f := range q.Flavors {
+					f.Quotas[1].Resource = ir.TPU
+				}
 			}
 		}, []string{"kind: JobSet\n", "        completions: 4\n", "                  google.com/tpu: 4\n",
 			"job-name=my-job-slice-0,"}, nil},

@@ -21,6 +21,11 @@ func quotaFlavors(q ir.Queue) (names []string) {
 	return names
 }
 
+// requested returns the resources that pods request, of those that a queue counts.
+func requested(counted []string) []string {
+	return slices.DeleteFunc(slices.Clone(counted), func(name string) bool { return name == ir.Pods })
+}
+
 // quotaRow is a row of a table of quota: a queue, one of its capacities, and the amounts
 // of the resources that have columns.
 type quotaRow struct {
@@ -68,7 +73,7 @@ func (v view) QuotaResources() []string {
 	var names []string
 	for _, t := range v.Teams {
 		for _, q := range t.Queues {
-			for _, r := range q.Resources {
+			for _, r := range q.Resources() {
 				if !slices.Contains(names, r) {
 					names = append(names, r)
 				}

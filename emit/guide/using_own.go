@@ -116,7 +116,7 @@ func jobSpec(pod object, pods int) object {
 func (j *exampleJob) pod() object {
 	requests := object{ir.CPU: "1", ir.Memory: "1Gi"}
 	resources := object{"requests": requests}
-	if name := j.Capacity.Machine.Resource; slices.Contains(j.Queue.Resources, name) {
+	if name := j.Capacity.Machine.Resource; slices.Contains(j.Queue.Resources(), name) {
 		number := 1
 		if name == ir.TPU { // a pod has all chips of its node
 			number = j.Capacity.Machine.AcceleratorCount

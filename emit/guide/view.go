@@ -41,6 +41,7 @@ var functions = texttemplate.FuncMap{
 	"paragraphStart":  paragraphStart,
 	"linkedParagraph": linkedParagraph,
 	"quotaRows":       quotaRows,
+	"requested":       requested,
 
 	"defaultServiceAccounts":         constant(ir.DefaultServiceAccounts),
 	"existingNamespaceLabel":         constant(ir.ExistingNamespace),

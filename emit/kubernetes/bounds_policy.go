@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/kinds"
@@ -185,20 +184,23 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 		"no quota counts the volumes of spec.volumeClaimPolicies: "+
 			"use the bucket of the team or emptyDir, or ask an administrator to allow them in the blueprint", "")
 	if p.HasDefect(ir.LimitsUncounted) {
-		requireRequests(policy)
+		requireRequests(policy, slices.Contains(p.QuotaResources(), ir.EphemeralStorage))
 	}
 	return policy
 }
 
-// requireRequests makes a policy refuse pods with limits without requests. No quota counts
-// ephemeral storage.
-func requireRequests(policy *admissionv1.ValidatingAdmissionPolicy) {
+// requireRequests makes a policy refuse pods with limits without requests, except for
+// ephemeral storage if no quota counts it.
+func requireRequests(policy *admissionv1.ValidatingAdmissionPolicy, countsStorage bool) {
+	uncounted := "r != '" + ir.EphemeralStorage + "' && "
+	if countsStorage {
+		uncounted = ""
+	}
 	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{
 		Name: "limited",
 		Expression: flattenCEL("([dyn(p)] + p.containers + p.?initContainers.orValue([]))" +
 			".map(c, c.?resources.limits.orValue({})\n" +
-			".filter(r, r != '" + string(corev1.ResourceEphemeralStorage) +
-			"' && !c.?resources.requests[?r].hasValue())\n" +
+			".filter(r, " + uncounted + "!c.?resources.requests[?r].hasValue())\n" +
 			".map(r, r + ' of ' + c.?name.orValue('the pod')).join('\\n')).join('\\n').split('\\n')"),
 	})
 	refuseUnless(policy, "variables.kept || variables.limited == []", "",

@@ -286,6 +286,14 @@ func BenchmarkFiles(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(p.Teams)), "ns/team")
 }
 
+// gpuQuotas returns no GPUs of each capacity.
+func gpuQuotas(capacities ...string) (out []ir.FlavorQuota) {
+	for _, c := range capacities {
+		out = append(out, ir.FlavorQuota{Flavor: c, Quotas: []ir.ResourceQuota{{Resource: ir.GPU}}})
+	}
+	return out
+}
+
 // TestBounds: the namespace says what its team may use besides, and the policy what
 // the queues of each tier lead to.
 func TestBounds(t *testing.T) {
@@ -296,10 +304,10 @@ func TestBounds(t *testing.T) {
 		for j := range p.Teams[i].Queues {
 			q := &p.Teams[i].Queues[j]
 			q.MaxGraceSeconds = 60
-			q.Flavors = []ir.FlavorQuota{{Flavor: "l4-spot"}}
+			q.Flavors = gpuQuotas("l4-spot")
 			if q.Tier == "hp" {
 				q.MaxGraceSeconds = 90
-				q.Flavors = []ir.FlavorQuota{{Flavor: "h100-queued"}, {Flavor: "l4-spot"}}
+				q.Flavors = gpuQuotas("h100-queued", "l4-spot")
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func connectedPlan(way ir.GPUDirect, arm bool) *ir.Platform {
 	p := testPlan()
 	p.Versions.GIB = "1.1.0"
 	p.Capacities[0].GPUDirect, p.Capacities[0].Machine.Arm = way, arm
-	p.Teams[0].Queues[0].Flavors = []ir.FlavorQuota{{Flavor: "h100-queued"}}
+	p.Teams[0].Queues[0].Flavors = gpuQuotas("h100-queued")
 	return p
 }
 

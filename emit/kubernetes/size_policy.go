@@ -65,6 +65,12 @@ func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionP
 	tiers := boundsOf(p)
 	policy := jobPolicy(p, s, tiers, "jobs-fit-nodes")
 	r := resourcesOf(p)
+	known := append([]string{disk}, r...)
+	for _, name := range p.QuotaResources() { // also what device plugins of others offer
+		if !slices.Contains(known, name) && name != ir.Pods {
+			known = append(known, name)
+		}
+	}
 	nodes := tierTable(tiers, r.nodeTable, "[]")
 	if s.fewestPods != "" {
 		policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{
@@ -83,7 +89,7 @@ func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionP
 			"c.?resources.limits.orValue({}).filter(r, !c.?resources.requests[?r].hasValue()\n" +
 			"&& quantity(string(c.resources.limits[r])).isGreaterThan(quantity('0')))]\n" +
 			".map(l, l.filter(r, !r.startsWith('" + networkResources + "') && !(r in " +
-			celList(append([]string{disk}, r...)) + ")).join('\\n'))" +
+			celList(known) + ")).join('\\n'))" +
 			".join('\\n')).join('\\n').split('\\n')")},
 	}...)
 	refuseUnless(policy, "variables.kept || variables.unknown == []", "",
@@ -95,13 +101,27 @@ func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionP
 			"+ (variables.pods.exists(p, has(p.nodeSelector)) ? ', and select the labels of one kind of node' : '')\n")
 	r.addShares(policy, p, tiers)
 	if s.fewestPods != "" {
-		r.addMost(policy, s)
+		r.addMost(policy, s, everyQueueCountsPods(p))
 	}
 	return policy
 }
 
+// everyQueueCountsPods reports whether all queues have quota of pods.
+func everyQueueCountsPods(p *ir.Platform) bool {
+	for q := range p.ClusterQueues() {
+		if len(q.Flavors) > 0 && !q.CountsPods() {
+			return false
+		}
+	}
+	return true
+}
+
 // addMost makes a policy refuse jobs that exceed what their queue can get.
-func (r resources) addMost(policy *admissionv1.ValidatingAdmissionPolicy, s scheduler) {
+func (r resources) addMost(policy *admissionv1.ValidatingAdmissionPolicy, s scheduler, countsPods bool) {
+	pods := fmt.Sprintf("a.pods <= m[%d]", len(r))
+	if !countsPods { // a queue without quota of pods has 0 of them in its list
+		pods = fmt.Sprintf("(m[%d] == 0.0 || a.pods <= m[%d])", len(r), len(r))
+	}
 	const counts = "s, [s.jobs, s.spec.?parallelism.orValue(dyn(-1)), s.spec.?completions.orValue(dyn(-1))]"
 	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
 		{Name: "keptSets", Expression: "variables.unqueued || request.operation == 'UPDATE'\n" +
@@ -115,7 +135,7 @@ func (r resources) addMost(policy *admissionv1.ValidatingAdmissionPolicy, s sche
 	}...)
 	refuseUnless(policy, "variables.keptSets || variables.most == []\n"+
 		"|| variables.needs.all(a, variables.mostSizes.exists(m,\n"+
-		r.each("a.amounts[i] * a.pods <= m[i]"+slack, " && ")+fmt.Sprintf(" && a.pods <= m[%d]))\n", len(r))+
+		r.each("a.amounts[i] * a.pods <= m[i]"+slack, " && ")+" && "+pods+"))\n"+
 		"&& "+r.each("variables.needs.map(a, double(a.amounts[i]) * double(a.pods)).sum()\n"+
 		"<= variables.mostSizes.map(m, m[i]).sum()"+slack, "\n&& ")+"\n",
 		"the job exceeds what its queue can get: request less, or submit smaller jobs",

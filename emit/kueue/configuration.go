@@ -1,6 +1,7 @@
 package kueue
 
 import (
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,7 +35,7 @@ func featureGates(p *ir.Platform) map[string]bool {
 // waits for pods. The API's Go type depends on the entire Kubernetes client, which a compiler
 // does not need.
 func Configuration(p *ir.Platform) ([]byte, error) {
-	return kubeyaml.Marshal(kubeyaml.Fields{
+	fields := kubeyaml.Fields{
 		"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration",
 		"health":         kubeyaml.Fields{"healthProbeBindAddress": ":8081"},
 		"metrics":        kubeyaml.Fields{"bindAddress": ":8443", "enableClusterQueueResources": true},
@@ -73,9 +74,13 @@ func Configuration(p *ir.Platform) ([]byte, error) {
 		// Kueue never admits a job that requests a resource that its queue does not
 		// cover. No team has quota for ephemeral storage: the nodes themselves limit
 		// it.
-		"resources":    kubeyaml.Fields{"excludeResourcePrefixes": []string{string(corev1.ResourceEphemeralStorage)}},
+		"resources":    kubeyaml.Fields{"excludeResourcePrefixes": []string{ir.EphemeralStorage}},
 		"integrations": kubeyaml.Fields{"frameworks": ir.KueueFrameworks()},
-	})
+	}
+	if slices.Contains(p.QuotaResources(), ir.EphemeralStorage) {
+		delete(fields, "resources")
+	}
+	return kubeyaml.Marshal(fields)
 }
 
 // ConfigMap returns the ConfigMap with the configuration. It replaces the release's

@@ -54,7 +54,6 @@ func testPlan() *ir.Platform {
 							InQueue:   ir.PreemptLowerPriority,
 							ToReclaim: ir.PreemptAny, ToBorrow: ir.PreemptLowerPriority,
 						},
-						Resources: []string{"cpu", "memory", "nvidia.com/gpu"},
 						Flavors: []ir.FlavorQuota{
 							{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
 								{Resource: "cpu", Nominal: resource.MustParse("1000"), Borrowing: newQuantity("4000m")},
@@ -67,6 +66,7 @@ func testPlan() *ir.Platform {
 									Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4"),
 									Borrowing: newQuantity("4"),
 								},
+								{Resource: "pods", Nominal: resource.MustParse("440"), Borrowing: newQuantity("440")},
 							}},
 							{Flavor: "h100-queued", AdmissionCheck: "flex-start", Quotas: []ir.ResourceQuota{
 								{Resource: "cpu", Nominal: resource.MustParse("0"), Borrowing: newQuantity("0")},
@@ -75,6 +75,7 @@ func testPlan() *ir.Platform {
 									Resource: "nvidia.com/gpu", Nominal: resource.MustParse("0"),
 									Borrowing: newQuantity("0"),
 								},
+								{Resource: "pods", Nominal: resource.MustParse("0"), Borrowing: newQuantity("0")},
 							}},
 						},
 					},
@@ -89,9 +90,9 @@ func testPlan() *ir.Platform {
 				Account: &ir.TeamAccount{ID: "wi-team-b"},
 				Queues: []ir.Queue{{
 					Tier: "lp", ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp", Strategy: "StrictFIFO",
-					Resources: []string{"nvidia.com/gpu"},
 					Flavors: []ir.FlavorQuota{{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
 						{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4")},
+						{Resource: "pods", Nominal: resource.MustParse("440")},
 					}}},
 				}},
 			},
@@ -252,7 +253,10 @@ func sharedQueuePlan() *ir.Platform {
 	quota := func(flavor, check string) ir.FlavorQuota {
 		return ir.FlavorQuota{
 			Flavor: flavor, AdmissionCheck: check,
-			Quotas: []ir.ResourceQuota{{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("8")}},
+			Quotas: []ir.ResourceQuota{
+				{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("8")},
+				{Resource: "pods", Nominal: resource.MustParse("880")},
+			},
 		}
 	}
 	p := testPlan()
@@ -264,7 +268,6 @@ func sharedQueuePlan() *ir.Platform {
 		Preemption: ir.Preemption{
 			InQueue: ir.PreemptNewer, ToReclaim: ir.PreemptNever, ToBorrow: ir.PreemptNever,
 		},
-		Resources: []string{"nvidia.com/gpu"},
 		Flavors: []ir.FlavorQuota{
 			quota("h100-queued", "dws-h100"), quota("l4-spot", ""), quota("a100-queued", "dws-a100"),
 			quota("a100-far", "dws-a100"),
@@ -513,15 +516,27 @@ func TestQueuedSlices(t *testing.T) {
 	}
 }
 
-// TestPodsOfMixedQueue: each flavor has pods for what its own nodes are counted in.
-func TestPodsOfMixedQueue(t *testing.T) {
+// TestGroups: resources that no flavor has in common are in groups of their own.
+func TestGroups(t *testing.T) {
 	p := testPlan()
-	p.Capacities[1].Machine.Resource = "" // l4-spot is counted in vCPUs
-	quotas := p.Teams[0].Queues[0].Flavors[0].Quotas
-	quotas[0].Nominal, quotas[0].Borrowing, quotas[0].Lending = resource.MustParse("1500m"), newQuantity("3"),
-		newQuantity("1")
-	const want = "      - borrowingLimit: \"330\"\n        lendingLimit: \"110\"\n        name: pods\n        " +
-		"nominalQuota: \"220\"\n"
+	queue := &p.Teams[0].Queues[0]
+	queue.Flavors[0].Quotas = queue.Flavors[0].Quotas[2:3] // only GPUs
+	queue.Flavors[1].Quotas = queue.Flavors[1].Quotas[:2]  // vCPUs and memory
+	const want = `  resourceGroups:
+  - coveredResources:
+    - nvidia.com/gpu
+    flavors:
+    - name: l4-spot
+      resources:
+      - borrowingLimit: "4"
+        name: nvidia.com/gpu
+        nominalQuota: "4"
+  - coveredResources:
+    - cpu
+    - memory
+    flavors:
+    - name: h100-queued
+`
 	if got := renderManifests(t, p)["team-a"]; !strings.Contains(got, want) {
 		t.Errorf("no\n%s\nin\n%s", want, got)
 	}

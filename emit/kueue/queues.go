@@ -13,7 +13,7 @@ import (
 // clusterQueue returns the ClusterQueue with a tier's quota for the team or teams in
 // the given namespaces. Two fields keep the API's defaults: a queue that evicts
 // nobody has no preemption, and Kueue tries the next flavor before it preempts
-// another workload. The queue also covers the resource pods; see podsQuota.
+// another workload.
 func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.ClusterQueue {
 	c := &v1beta2.ClusterQueue{
 		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "ClusterQueue"),
@@ -26,18 +26,15 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 			Preemption:              preemptionOf(q.Preemption),
 		},
 	}
-	if len(q.Flavors) > 0 {
+	for _, g := range q.Groups() {
 		group := v1beta2.ResourceGroup{}
-		for _, name := range q.Resources {
+		for _, name := range g.Resources {
 			group.CoveredResources = append(group.CoveredResources, corev1.ResourceName(name))
 		}
-		group.CoveredResources = append(group.CoveredResources, corev1.ResourcePods)
-		for _, f := range q.Flavors {
-			quotas := flavorQuotas(f)
-			quotas.Resources = append(quotas.Resources, podsQuota(quotas.Resources, p.CountedIn(f.Flavor)))
-			group.Flavors = append(group.Flavors, quotas)
+		for _, f := range g.Flavors {
+			group.Flavors = append(group.Flavors, flavorQuotas(f))
 		}
-		c.Spec.ResourceGroups = []v1beta2.ResourceGroup{group}
+		c.Spec.ResourceGroups = append(c.Spec.ResourceGroups, group)
 	}
 	return c
 }
@@ -99,30 +96,6 @@ func flavorQuotas(f ir.FlavorQuota) v1beta2.FlavorQuotas {
 		out.Resources = append(out.Resources, quota)
 	}
 	return out
-}
-
-// podsQuota returns the quota of the resource pods for a flavor. quotas are the
-// queue's other quotas of the flavor, and counted is the resource in which people
-// count. Kueue charges a pod that requests nothing to no other resource. Without
-// this quota Kueue would assign the job no flavor, and its pods could go to any
-// node. Source: Kueue 0.19, pkg/scheduler/flavorassigner.
-func podsQuota(quotas []v1beta2.ResourceQuota, counted string) v1beta2.ResourceQuota {
-	pods := v1beta2.ResourceQuota{Name: corev1.ResourcePods}
-	for _, q := range quotas {
-		if string(q.Name) == counted {
-			pods.NominalQuota = *podsOf(&q.NominalQuota)
-			pods.BorrowingLimit, pods.LendingLimit = podsOf(q.BorrowingLimit), podsOf(q.LendingLimit)
-		}
-	}
-	return pods
-}
-
-// podsOf returns the number of pods for a number of units, or nil if units is nil.
-func podsOf(units *resource.Quantity) *resource.Quantity {
-	if units == nil {
-		return nil
-	}
-	return new(kubeyaml.Canonical(*resource.NewQuantity(ir.PodsPerUnit*units.Value(), resource.DecimalSI)))
 }
 
 func canonicalLimit(amount *resource.Quantity) *resource.Quantity {

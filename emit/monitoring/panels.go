@@ -136,7 +136,7 @@ func memoryPanel(p *ir.Platform, title, sum, among string) Panel {
 
 // coversMemory reports whether any queue has a quota of memory.
 func coversMemory(p *ir.Platform) bool {
-	covers := func(q ir.Queue) bool { return slices.Contains(q.Resources, ir.Memory) }
+	covers := func(q ir.Queue) bool { return slices.Contains(q.Resources(), ir.Memory) }
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return slices.ContainsFunc(t.Queues, covers) }) ||
 		slices.ContainsFunc(p.SharedQueues, func(q ir.SharedQueue) bool { return covers(q.Queue) })
 }

@@ -269,7 +269,7 @@ func commonFlavors(q, other *ir.Queue) []string {
 // (pkg/scheduler/flavorassigner, "resource unavailable in ClusterQueue"). The policies check
 // only new jobs, and jobs whose pods change: jobs-fit-nodes, jobs-stay-in-bounds.
 func (c *change) covered(p pair) {
-	if gone := missing(p.was.Resources, p.is.Resources); len(gone) > 0 {
+	if gone := missing(p.was.Resources(), p.is.Resources()); len(gone) > 0 {
 		list := strings.Join(gone, ", ")
 		c.effects.add(p.team, subject{"the queue of tier " + p.is.Tier + " no longer covers " + list, p.is.Tier, ""},
 			outcomes{

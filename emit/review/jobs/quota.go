@@ -128,7 +128,7 @@ func (t shareTable) keep(p pair, flavor, which string) Outcome {
 // the machine.
 func (t shareTable) compareFlavor(p pair, was, is ir.FlavorQuota) {
 	counted := t.c.is[is.Flavor].CountedIn()
-	resources := append([]string{counted}, p.is.Resources...)
+	resources := append([]string{counted}, p.is.Resources()...)
 	for i, name := range resources {
 		if i > 0 && name == counted {
 			continue

@@ -192,6 +192,9 @@ var derivedFields = map[string][]string{
 		"AdmissionChecks.Topology", "SharedQueues.Queue.Flavors.AdmissionCheck", "SharedQueues.Queue.Flavors.Waiting",
 		"Teams.Queues.Flavors.AdmissionCheck", "Teams.Queues.Flavors.Waiting",
 	},
+	"it follows from the quota of the counted resource, whose changes are told": {
+		"SharedQueues.Queue.Flavors.Quotas.Follows", "Teams.Queues.Flavors.Quotas.Follows",
+	},
 	"it follows from the names of the platform and its project, whose changes are told": {
 		"Delivery.CustomRoles.Title", "Delivery.NarrowRoles.Buckets", "Delivery.NarrowRoles.Condition",
 		"Delivery.NarrowRoles.Scope",
@@ -233,9 +236,9 @@ var partlyDerived = map[string][]string{
 		"Capacities.Guaranteed.Quantity", "Capacities.Guaranteed.Resource",
 		"SharedQueues.Queue.Flavors.Quotas.Borrowing", "SharedQueues.Queue.Flavors.Quotas.BorrowsAll",
 		"SharedQueues.Queue.Flavors.Quotas.Lending", "SharedQueues.Queue.Flavors.Quotas.Nominal",
-		"SharedQueues.Queue.Flavors.Quotas.Resource", "Teams.Queues.Flavors.Quotas.Borrowing",
+		"Teams.Queues.Flavors.Quotas.Borrowing",
 		"Teams.Queues.Flavors.Quotas.BorrowsAll", "Teams.Queues.Flavors.Quotas.Lending",
-		"Teams.Queues.Flavors.Quotas.Nominal", "Teams.Queues.Flavors.Quotas.Resource",
+		"Teams.Queues.Flavors.Quotas.Nominal",
 	},
 	"the queue that the team shares has it, and its changes are told": {
 		"Teams.Queues.ClusterQueue", "Teams.Queues.MaxGraceSeconds", "Teams.Queues.Namespaces.All",

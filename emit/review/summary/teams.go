@@ -2,6 +2,7 @@ package summary
 
 import (
 	"cmp"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -233,7 +234,7 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	owner.is("namespaces that may use the queue"+in, namespacesText(q.Namespaces))
 	owner.is("longest time that pods may take to end"+in, strconv.Itoa(q.MaxGraceSeconds)+" seconds")
 	owner.has("order of capacities"+in, fact{form: order, list: flavors})
-	owner.follows("covered resources"+in, strings.Join(q.Resources, ", "), quotas...)
+	owner.follows("covered resources"+in, strings.Join(q.Resources(), ", "), quotas...)
 	priority := owner
 	priority.topic = TopicPriority
 	priority.has("preemption"+in,
@@ -285,6 +286,22 @@ func (s *sheet) addFlavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in stri
 		owner.is("borrowing limit"+of, borrowText(own))
 		owner.is("lending limit"+of, lendText(own))
 	}
+	for r := range s.exactQuotas(f) {
+		owner.is("quota of "+r.Resource+" of "+f.Flavor+in, quotaWords(r))
+	}
+}
+
+// exactQuotas yields the quotas of a capacity that do not follow from the resource in which it
+// is counted, except for that resource and for resources of which the queue has nothing.
+func (s *sheet) exactQuotas(f *ir.FlavorQuota) iter.Seq[*ir.ResourceQuota] {
+	return func(yield func(*ir.ResourceQuota) bool) {
+		for i := range f.Quotas {
+			r := &f.Quotas[i]
+			if !r.Follows && r.Usable() && r.Resource != s.queues.countedIn(f.Flavor) && !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 func borrowText(q *ir.ResourceQuota) string {
@@ -314,12 +331,16 @@ func (s *sheet) describeQuotas(q *ir.Queue) string {
 }
 
 // flavorWords returns a description of a queue's quota of the resource in which a
-// capacity is counted.
+// capacity is counted, and of those that do not follow from it.
 func (s *sheet) flavorWords(f *ir.FlavorQuota) string {
+	var texts []string
 	if q := quotaOf(f, s.queues.countedIn(f.Flavor)); q != nil {
-		return quotaWords(q)
+		texts = append(texts, quotaWords(q))
 	}
-	return none
+	for r := range s.exactQuotas(f) {
+		texts = append(texts, quotaWords(r))
+	}
+	return cmp.Or(strings.Join(texts, ", "), none)
 }
 
 func quotaWords(q *ir.ResourceQuota) string {
@@ -328,10 +349,10 @@ func quotaWords(q *ir.ResourceQuota) string {
 	case q.BorrowsAll:
 		quota += " + all that is idle"
 	case q.Borrowing != nil && !q.Borrowing.IsZero():
-		quota += " + " + words.Decimal(*q.Borrowing) + " to borrow"
+		quota += " + " + ir.PrintQuantity(q.Resource, *q.Borrowing) + " to borrow"
 	}
 	if q.Lending != nil {
-		quota += " (lends " + words.Decimal(*q.Lending) + ")"
+		quota += " (lends " + ir.PrintQuantity(q.Resource, *q.Lending) + ")"
 	}
 	return quota
 }

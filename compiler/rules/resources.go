@@ -1,0 +1,219 @@
+package rules
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Rules on quota by resource: its amounts are exact, and what it does not count escapes.
+
+func resourceRules() []Rule {
+	return []Rule{
+		rule("E0607", "limit is in units that the quota does not count", onEach(allGrants, limitWithoutUnits),
+			except(ir.KAI)),
+		rule("E0609", "queue counts more resources than Kueue allows", queueSizes, whole, resolved,
+			except(ir.KAI)),
+		rule("E0611", "amount of a resource exceeds Kueue's maximum", onEach(allGrants, largeAmounts), except(ir.KAI)),
+		rule("E0612", "queue does not count cpu and memory, which every job requests", uncountedRequests, whole,
+			resolved, except(ir.KAI)),
+		rule("E0613", "capacities of a queue have no counted resource in common", separateGroups, whole, resolved,
+			except(ir.KAI)),
+		rule("W0616", "queue does not count pods, so some pods escape the quota", uncountedPods, whole, resolved,
+			except(ir.KAI)),
+		rule("W0617", "quota of a resource that no node offers", onEach(allGrants, unofferedResources), resolved,
+			except(ir.KAI)),
+		rule("W0618", "quota does not count the accelerators of the nodes", onEach(allGrants, uncountedAccelerators),
+			resolved, except(ir.KAI)),
+		rule("W0619", "only some queues count ephemeral storage", storageInSomeQueues, whole, resolved, except(ir.KAI)),
+	}
+}
+
+// limitWithoutUnits reports a number of accelerators or vCPUs as the limit of a quota that
+// counts only named resources.
+func limitWithoutUnits(r *report, q grant) {
+	if q.ByRatio() {
+		return
+	}
+	first := sortedKeys(q.Resources)[0]
+	if q.Borrow > 0 {
+		r.addKey(q.path.at("borrow"), say("borrow is a number, but the quota counts only %s",
+			words.And(sortedKeys(q.Resources))), label(`want "all"`),
+			help("limit each resource, such as resources: %q: {guaranteed: 8, borrow: %d}", first, int(q.Borrow)))
+	}
+	if q.Lend != nil {
+		r.addKey(q.path.at("lend"), say("lend is a number, but the quota counts only %s",
+			words.And(sortedKeys(q.Resources))),
+			help("limit each resource, such as resources: %q: {guaranteed: 8, lend: %d}", first, *q.Lend))
+	}
+}
+
+// maxCovered is Kueue's limit on the resources of a group. Source: Kueue v1beta2 API,
+// ResourceGroup.coveredResources. E0505 is about the flavors of a group.
+const maxCovered = 64
+
+func queueSizes(r *report) {
+	for q, teams := range r.Plan.ClusterQueues() {
+		for _, g := range q.Groups() {
+			if n := len(g.Resources); n > maxCovered {
+				r.addKey(queueQuota(q, teams), say("a group of the queue counts %d resources, and Kueue allows %d", n,
+					maxCovered), help("count fewer resources, or use another tier for some capacities"))
+			}
+		}
+	}
+}
+
+// largestAmount is the largest amount that Kueue accepts. Source: Kueue 0.19,
+// pkg/webhooks/clusterqueue_webhook.go.
+const largestAmount = "999999999999999999"
+
+func largeAmounts(r *report, q grant) {
+	largest := resource.MustParse(largestAmount)
+	for name, in := range sorted(q.Resources) {
+		for _, part := range []struct {
+			field  string
+			amount schema.Quantity
+		}{{"guaranteed", in.Guaranteed}, {"borrow", in.Borrow}, {"lend", in.Lend}} {
+			amount, err := resource.ParseQuantity(string(part.amount))
+			if err != nil || amount.Cmp(largest) <= 0 {
+				continue
+			}
+			path := q.path.at("resources", name)
+			if below := path.at(part.field); r.Written(below...) {
+				path = below
+			}
+			r.add(path, say("%s of %s is larger than Kueue accepts", part.amount, name),
+				label("want at most %s", largestAmount))
+		}
+	}
+}
+
+// lendAboveExact reports lending limits above the guaranteed amounts of resources.
+func lendAboveExact(r *report, q grant) {
+	for name, in := range sorted(q.Resources) {
+		lend, err := resource.ParseQuantity(string(in.Lend))
+		if err != nil {
+			continue // not given
+		}
+		guaranteed := resource.Quantity{}
+		if in.Guaranteed != "" {
+			guaranteed = resource.MustParse(string(in.Guaranteed))
+		}
+		if lend.Cmp(guaranteed) > 0 {
+			printed := ir.PrintAlike(name, lend, guaranteed)
+			r.add(q.path.at("resources", name, "lend"),
+				say("lend is %s, but the guarantee is %s", printed[0], printed[1]),
+				label("want at most %s", printed[1]))
+		}
+	}
+}
+
+// uncountedRequests reports a queue that admits no job: the platform's policies refuse pods
+// without requests of cpu and memory, and Kueue admits no job that requests a resource which
+// its queue does not cover.
+func uncountedRequests(r *report) {
+	for q, teams := range r.Plan.ClusterQueues() {
+		var missing []string
+		for _, name := range []string{ir.CPU, ir.Memory} {
+			if counted := q.Resources(); len(counted) > 0 && !slices.Contains(counted, name) {
+				missing = append(missing, name)
+			}
+		}
+		if missing != nil {
+			r.addKey(queueQuota(q, teams).at(q.Flavors[0].Flavor, "resources"),
+				say("%s does not count %s in tier %q, which every job must request", ownerOf(q, teams),
+					words.And(missing), q.Tier), help("add %s to resources, or accelerators: the ratio then gives them",
+					words.And(missing)))
+		}
+	}
+}
+
+// separateGroups reports a queue with several resource groups. Kueue gives a pod a flavor of
+// each group whose resources it requests, and adds the node labels of all of them. No node has
+// the labels of two capacities. Source: Kueue 0.19, pkg/podset.
+func separateGroups(r *report) {
+	for q, teams := range r.Plan.ClusterQueues() {
+		groups := q.Groups()
+		if len(groups) < 2 {
+			continue
+		}
+		first, second := groups[0].Flavors[0].Flavor, groups[1].Flavors[0].Flavor
+		r.addKey(queueQuota(q, teams).at(second),
+			say("capacities %q and %q count no common resource, so no node fits a pod that requests some of each",
+				first, second),
+			help("count a common resource on both, such as pods: a pod then gets all its resources from one of them"))
+	}
+}
+
+func uncountedPods(r *report) {
+	for q, teams := range r.Plan.ClusterQueues() {
+		if len(q.Flavors) == 0 || q.CountsPods() {
+			continue
+		}
+		r.addKey(queueQuota(q, teams).at(q.Flavors[0].Flavor, "resources"),
+			say("%s does not count pods in tier %q, so pods that request none of the counted resources escape",
+				ownerOf(q, teams), q.Tier),
+			helpOrAccept("if the jobs always request them", "add the number of pods that may run, such as pods: %d",
+				10*ir.PodsPerUnit))
+	}
+}
+
+func unofferedResources(r *report, q grant) {
+	if len(q.Resources) > maxCovered {
+		return // queueSizes reports it
+	}
+	c := r.fit.Named[q.capacity]
+	var unoffered []string
+	for name := range sorted(q.Resources) {
+		offers := func(a ir.Amount) bool { return a.Resource == name }
+		if !slices.Contains([]string{ir.Pods, ir.EphemeralStorage}, name) && !slices.ContainsFunc(c.PerNode, offers) {
+			unoffered = append(unoffered, name)
+		}
+	}
+	if unoffered == nil {
+		return
+	}
+	const listed = 3
+	r.addKey(q.path.at("resources", unoffered[0]), say("nodes of capacity %q offer no %s", q.capacity,
+		words.First(unoffered, listed)),
+		helpOrAccept("if a device plugin of yours offers it", "remove the resource, or count it on another capacity"))
+}
+
+func uncountedAccelerators(r *report, q grant) {
+	name := r.fit.Named[q.capacity].Machine.Resource
+	if _, counted := q.Resources[name]; name == "" || counted || q.ByRatio() {
+		return
+	}
+	r.addKey(q.path.at("resources"), say("the quota on capacity %q does not count %s, so its jobs never get any",
+		q.capacity, name), helpOrAccept("if this is intended", "add accelerators, or %q to resources", name))
+}
+
+// storageInSomeQueues reports a queue that counts ephemeral storage, if others do not. Kueue
+// then no longer ignores requests of it, and admits no job that requests a resource which its
+// queue does not cover.
+func storageInSomeQueues(r *report) {
+	var counting fieldPath
+	others := 0
+	for q, teams := range r.Plan.ClusterQueues() {
+		if !slices.Contains(q.Resources(), ir.EphemeralStorage) {
+			others++
+			continue
+		}
+		for _, f := range q.Flavors {
+			path := queueQuota(q, teams).at(f.Flavor, "resources", ir.EphemeralStorage)
+			if counting == nil && r.Written(path...) {
+				counting = path
+			}
+		}
+	}
+	if counting == nil || others == 0 {
+		return
+	}
+	r.addKey(counting, say("%s do not count ephemeral storage: their jobs that request it never start",
+		words.Count(others, "other queue")),
+		helpOrAccept("if no job of those queues requests it", "count it in all queues"))
+}
