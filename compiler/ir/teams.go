@@ -339,7 +339,7 @@ type ResourceQuota struct {
 	BorrowsAll bool
 	// Lending is the most that the queue may lend; nil means all.
 	Lending *resource.Quantity
-	// Follows reports whether the quota follows from that of the resource in which people
-	// count: cpu and memory by the ratio of the hardware, and PodsPerUnit pods for each unit.
+	// Follows reports whether the quota is computed from the accelerators or vCPUs: cpu and
+	// memory by the hardware's ratio, and PodsPerUnit pods for each unit.
 	Follows bool
 }

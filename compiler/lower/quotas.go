@@ -51,9 +51,9 @@ func sortResources(names []string) []string {
 	return slices.Compact(names)
 }
 
-// connect returns, for each list, the resources of its group: those of all lists with which
-// it has a resource in common, directly or through other lists. In Kueue, a resource is in
-// one group of a queue, and all flavors of a group have quota of the same resources.
+// connect replaces each list with the union of the lists in its group. Two lists are in one
+// group if they share a resource, directly or through other lists. Kueue allows a resource in
+// one group only, and requires that all flavors of a group have quota for the same resources.
 func connect(counted [][]string) [][]string {
 	out := slices.Clone(counted)
 	for changed := true; changed; {

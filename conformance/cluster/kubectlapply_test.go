@@ -81,7 +81,7 @@ func TestKubectlApply(t *testing.T) {
 		"--output=jsonpath={.data.token}"); token == "" {
 		t.Error("the Secret of the own manifests has no token")
 	}
-	// A file of the own manifests leaves the folder.
+	// An administrator removes one of their own manifests.
 	kustomization := filepath.Join(g.laid, "kubernetes/own/kustomization.yaml")
 	text, err := os.ReadFile(kustomization)
 	if err != nil {
@@ -128,7 +128,7 @@ type toolkit struct {
 	answers *bufio.Scanner
 }
 
-// answer is what the program answers to a verb: terraform.Answer.
+// answer decodes terraform.Answer, which the player of gcluster prints after each command.
 type answer struct {
 	Env, Changed, Left []string
 	Output, Error      string

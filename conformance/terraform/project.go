@@ -28,7 +28,7 @@ type Project struct {
 	Endpoint, Token string
 }
 
-// Answer is what Play answers to a verb, as JSON in a line.
+// Answer is the result of a command that Play has run. Play prints it as a line of JSON.
 type Answer struct {
 	Env     []string // variables with which Terraform uses the project; only in the first answer
 	Changed []string // groups in which Terraform had something to do, in their order
