@@ -298,7 +298,7 @@ type Disk struct {
 
 // Capacity mirrors #Capacity.
 type Capacity struct {
-	Hardware        string            `json:"hardware"`
+	Hardware        *string           `json:"hardware"`
 	Consumption     Consumption       `json:"consumption"`
 	Nodes           *int              `json:"nodes"`
 	MaxNodes        *int              `json:"maxNodes"`
@@ -314,6 +314,7 @@ type Capacity struct {
 	AutoProvisioned bool              `json:"autoProvisioned"`
 	ComputeClass    bool              `json:"computeClass"`
 	TakeOver        *PoolTakeOver     `json:"takeOver"`
+	Flavor          *Flavor           `json:"flavor"`
 	Accept          map[string]string `json:"accept"`
 }
 
@@ -338,6 +339,31 @@ const Overcommitted = "E0602"
 // "" if it is not accepted.
 func (c Capacity) OvercommitReason() string { return c.Accept[Overcommitted] }
 
+// Flavor mirrors #Flavor. Nil maps and slices stand for the defaults.
+type Flavor struct {
+	Name        *string           `json:"name"`
+	NodeLabels  map[string]string `json:"nodeLabels"`
+	NodeTaints  []NodeTaint       `json:"nodeTaints"`
+	Tolerations []Toleration      `json:"tolerations"`
+}
+
+// Toleration mirrors #Toleration.
+type Toleration struct {
+	Key      *string `json:"key"`
+	Operator string  `json:"operator"`
+	Value    *string `json:"value"`
+	Effect   *string `json:"effect"`
+	Seconds  *int64  `json:"seconds"`
+}
+
+// HardwareClass returns the name of the hardware, "" if the capacity has none.
+func (c Capacity) HardwareClass() string {
+	if c.Hardware == nil {
+		return ""
+	}
+	return *c.Hardware
+}
+
 // Consumption mirrors #Consumption: exactly one field is not nil.
 type Consumption struct {
 	OnDemand       *struct{}       `json:"onDemand"`
@@ -345,6 +371,7 @@ type Consumption struct {
 	Reservation    *Reservation    `json:"reservation"`
 	AnyReservation *AnyReservation `json:"anyReservation"`
 	FlexStart      *FlexStart      `json:"flexStart"`
+	Existing       *struct{}       `json:"existing"`
 }
 
 // Reservation mirrors #Reservation.
@@ -453,7 +480,7 @@ type Cohort struct {
 
 // Team mirrors #Team.
 type Team struct {
-	Namespace        *string                     `json:"namespace"`
+	Namespace        *Namespace                  `json:"namespace"`
 	Cohort           *string                     `json:"cohort"`
 	Priority         *int                        `json:"priority"`
 	Weight           *int                        `json:"weight"`
@@ -536,6 +563,25 @@ func (b *Borrow) UnmarshalJSON(in []byte) error {
 		return nil
 	}
 	return json.Unmarshal(in, (*int)(b))
+}
+
+// Namespace is the name of a team's namespace. Existing reports whether others own it.
+type Namespace struct {
+	Name     string
+	Existing bool
+}
+
+// UnmarshalJSON decodes a name, or {"existing": NAME}.
+func (n *Namespace) UnmarshalJSON(in []byte) error {
+	if in[0] == '"' {
+		return json.Unmarshal(in, &n.Name)
+	}
+	var object struct {
+		Existing string `json:"existing"`
+	}
+	err := json.Unmarshal(in, &object)
+	*n = Namespace{Name: object.Existing, Existing: true}
+	return err
 }
 
 // Bucket says whether a team has a bucket, and its name, which is "" for the default.

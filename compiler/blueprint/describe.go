@@ -56,10 +56,23 @@ func describeWanted(schema cue.Value) string {
 		}
 		return wanted
 	case cue.StructKind | cue.StringKind: // a struct, or a word instead of a struct
-		return oneOf(stringsOf(schema)) + ", or a struct: { ... }"
+		return describeTexts(schema) + ", or " + describeWanted(structArm(schema))
 	default:
 		return kind.String()
 	}
+}
+
+// describeTexts describes the texts that a constraint accepts in addition to a struct.
+func describeTexts(constraint cue.Value) string {
+	if literal := stringsOf(constraint); len(literal) > 0 {
+		return oneOf(literal)
+	}
+	for _, arm := range disjunctionArms(constraint) {
+		if arm.IncompleteKind() == cue.StringKind {
+			return describeWanted(arm)
+		}
+	}
+	return "a string"
 }
 
 // stringsOf returns the strings that a constraint accepts in addition to numbers.

@@ -125,11 +125,13 @@ func ownTexts() map[string][]string {
 		"labels of a namespace":                            {"E0255"},
 		"what the folder of a GitOps tool names":           {"E0722"},
 		"the language of the blueprint": {
-			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0604", "E1102", "N0109", "W0203", "W0212", "W0242",
+			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0431", "E0432", "E0434", "E0435", "E0604", "E1102", "N0109",
+			"W0203", "W0212", "W0242",
 		},
-		"the names and accounts that batchwright makes": {"E0207", "E0220", "E0224"},
-		"the policies that batchwright writes":          {"E0803", "E0811"},
-		"the script that performs the demonstration":    {"E0870", "W0872"},
+		"the names and accounts that batchwright makes":          {"E0207", "E0220", "E0224"},
+		"nodes and namespaces that batchwright leaves to others": {"E0430", "E0437"},
+		"the policies that batchwright writes":                   {"E0436", "W0439", "E0803", "E0811"},
+		"the script that performs the demonstration":             {"E0870", "W0872"},
 		"the rehearsals that batchwright plays": {
 			"E0880", "E0881", "E0882", "E0883", "E0884", "E0885", "E0886", "E0887", "W0888", "W0889", "W0890",
 			"E0891", "E0892", "E0893", "E0894", "E0897", "E0898", "W0899",

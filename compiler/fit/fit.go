@@ -32,7 +32,7 @@ type Platform struct {
 // the teams submit them.
 func New(p *ir.Platform, submit func() Submissions) *Platform {
 	named := map[string]ir.Capacity{}
-	for _, c := range p.Capacities {
+	for _, c := range p.AllCapacities() {
 		named[c.Name] = c
 	}
 	out := &Platform{

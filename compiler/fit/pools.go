@@ -32,10 +32,7 @@ func (pool *Pool) Jobless() bool { return len(pool.jobless) > 0 }
 // Pools returns the pools of all capacities with accelerators, in the order of the queues.
 func (p *Platform) Pools() []*Pool {
 	type key struct{ group, capacity string } // the cohort at the root, or a ClusterQueue without one
-	root, capacities := p.RootCohorts(), map[string]*ir.Capacity{}
-	for i := range p.Capacities {
-		capacities[p.Capacities[i].Name] = &p.Capacities[i]
-	}
+	root, capacities := p.RootCohorts(), p.NamedCapacities()
 	var out []*Pool
 	found, groups := map[key]*Pool{}, map[string]string{} // groups are by ClusterQueue
 	for q, teams := range p.ClusterQueues() {

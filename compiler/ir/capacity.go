@@ -24,10 +24,37 @@ func (c Capacity) OfferedBy(nodes int, resourceName string) resource.Quantity {
 	return offered
 }
 
+// AllCapacities returns the capacities whose nodes the platform obtains and those whose nodes
+// others own, by name.
+func (p *Platform) AllCapacities() []Capacity {
+	if p.ExistingCapacities == nil {
+		return p.Capacities
+	}
+	all := slices.Concat(p.Capacities, p.ExistingCapacities)
+	slices.SortFunc(all, func(a, b Capacity) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// NamedCapacities returns AllCapacities by name.
+func (p *Platform) NamedCapacities() map[string]*Capacity {
+	all := p.AllCapacities()
+	named := make(map[string]*Capacity, len(all))
+	for i := range all {
+		named[all[i].Name] = &all[i]
+	}
+	return named
+}
+
+// Existing reports whether others own the nodes of the capacity.
+func (c Capacity) Existing() bool { return c.Option.Existing() }
+
+// KnowsNodes reports whether the machines of the nodes are known.
+func (c Capacity) KnowsNodes() bool { return c.Hardware != "" }
+
 // CountedIn returns the resource in which quota of the named capacity is counted, or
 // "" if there is no such capacity.
 func (p *Platform) CountedIn(name string) string {
-	for _, c := range p.Capacities {
+	for _, c := range p.AllCapacities() {
 		if c.Name == name {
 			return c.CountedIn()
 		}
@@ -84,7 +111,7 @@ func Mixed(tier []Capacity) bool {
 func (p *Platform) HasMixedTier() bool {
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
-			tier := slices.DeleteFunc(slices.Clone(p.Capacities), func(c Capacity) bool {
+			tier := slices.DeleteFunc(slices.Clone(p.AllCapacities()), func(c Capacity) bool {
 				return !slices.ContainsFunc(q.Flavors, func(f FlavorQuota) bool { return f.Flavor == c.Name })
 			})
 			if Mixed(tier) {
@@ -136,8 +163,8 @@ func (c Capacity) Selector() string {
 }
 
 // OwnsPools reports whether the platform itself creates the capacity's node pools.
-// If not, GKE creates them when pods need them.
-func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
+// If not, GKE creates them when pods need them, or others own them.
+func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass && !c.Existing() }
 
 // SSDs returns the number of local SSDs of a node: those that come with its machine
 // plus those that the blueprint asks for.
@@ -165,7 +192,7 @@ func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Sli
 // SlicedTiers returns the names of the tiers in which a team has quota of multi-host TPU slices.
 func (p *Platform) SlicedTiers() map[string]bool {
 	sliced := map[string]bool{} // names of capacities
-	for _, c := range p.Capacities {
+	for _, c := range p.AllCapacities() {
 		sliced[c.Name] = c.Sliced()
 	}
 	tiers := map[string]bool{}
@@ -251,7 +278,7 @@ func (p *Platform) NonPreemptible(class string) bool {
 // with accelerators counts accelerators; any other platform counts cpu.
 func (p *Platform) CountedResources() []string {
 	var names []string
-	for _, c := range p.Capacities {
+	for _, c := range p.AllCapacities() {
 		if c.HasAccelerators() {
 			names = append(names, c.Machine.Resource)
 		}

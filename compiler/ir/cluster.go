@@ -58,6 +58,11 @@ func (p *Platform) ClusterScopedName(name string) string {
 	return p.Name + "-" + name
 }
 
-// ExistingNamespace is the label of a namespace that existed before the platform, and
-// that its owner has handed over. The platform never deletes such a namespace.
-const ExistingNamespace = "batchwright-existing"
+// LabelExisting is the label of what existed before the platform, with the value ExistingValue.
+// The owner of a namespace sets it on the namespace, and gets the namespace back when the platform
+// is destroyed. The platform itself sets it on the queues, flavors and cohorts that it has adopted,
+// which it then leaves as they are.
+const (
+	LabelExisting = "batchwright-existing"
+	ExistingValue = "true"
+)

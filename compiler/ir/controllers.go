@@ -14,6 +14,9 @@ type Controller struct {
 	// Installed reports whether it is part of the platform: the build or the GitOps tool
 	// installs it. Otherwise others run it in the cluster. Every emitter asks this field.
 	Installed bool
+	// Unused reports whether nobody needs it: neither the platform nor the blueprint says that
+	// it runs.
+	Unused bool
 	// SHA256 and ChartSHA256 are the digests of the manifest and the chart, "" if they are
 	// unknown or if others run it.
 	SHA256, ChartSHA256 string
@@ -47,10 +50,13 @@ func (p *Platform) controller(facts kinds.Controller) Controller {
 	if *others != nil {
 		return Controller{Controller: facts, Version: (*others).Version}
 	}
+	if p.OnlyExisting() {
+		return Controller{Controller: facts, Version: *version, Unused: true}
+	}
 	if p.FromCharts() {
 		facts.Deployment = facts.ChartDeployment
 	}
-	return Controller{facts, *version, true, *sha256, *chart}
+	return Controller{Controller: facts, Version: *version, Installed: true, SHA256: *sha256, ChartSHA256: *chart}
 }
 
 // SetController sets the version of a controller, by its field, and the digests of its

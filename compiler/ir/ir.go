@@ -42,9 +42,12 @@ type Platform struct {
 	// Kubernetes service account, sorted.
 	JobRoles []string
 
-	// Capacities are all capacities of the platform, including the auto-provisioned
-	// ones.
+	// Capacities are the capacities whose nodes the platform obtains, including the
+	// auto-provisioned ones.
 	Capacities []Capacity
+	// ExistingCapacities are the capacities whose nodes others own: only queues, and the
+	// jobs in them, know them.
+	ExistingCapacities []Capacity
 	// AutoProvisioning bounds the nodes that GKE may create by itself.
 	AutoProvisioning AutoProvisioning
 
@@ -263,8 +266,8 @@ func (p *Platform) NodeRoles() []string {
 // stands for one node pool, for one pool for each TPU slice, or for the pools that
 // GKE may create by itself. One ResourceFlavor represents it.
 type Capacity struct {
-	Name     string // name of the ResourceFlavor, and of the node pool or ComputeClass
-	Hardware string // name of the hardware class in the blueprint
+	Name     string // name of the node pool or ComputeClass
+	Hardware string // name of the hardware class in the blueprint, "" if nobody knows the nodes
 	Machine  Machine
 	Option   Option
 	Zones    []string // sorted
@@ -331,13 +334,19 @@ type Capacity struct {
 	// PoolLabels are the node labels that the pool sets itself, in addition to those
 	// that GKE adds.
 	PoolLabels []KeyValue
-	// NodeLabels distinguish the nodes of this capacity from all others. They are
-	// the ResourceFlavor's labels. GKE sets some of them; the others are PoolLabels.
+	// NodeLabels distinguish the nodes of this capacity from all others, unless the
+	// blueprint says by which labels Kueue selects them. They are the ResourceFlavor's
+	// labels. GKE sets some of them; the others are PoolLabels.
 	NodeLabels []KeyValue
+	// GKELabels are those labels of the nodes that GKE sets and that distinguish them.
+	GKELabels []KeyValue
 	// PoolTaints are the taints that the pool sets itself.
 	PoolTaints []Taint
-	// NodeTaints are all taints of the nodes. The ResourceFlavor lists the same taints.
+	// NodeTaints are all taints of the nodes. Of nodes that others own, they are the taints
+	// of the ResourceFlavor.
 	NodeTaints []Taint
+	// Flavor is the ResourceFlavor of the capacity, whose labels are NodeLabels.
+	Flavor Flavor
 
 	// Retries is how often a queued request for nodes that fails is repeated.
 	Retries int
@@ -357,6 +366,25 @@ type Capacity struct {
 	// Overcommit is the administrator's reason why Guaranteed may exceed what the nodes
 	// hold, or "" if there is none.
 	Overcommit string
+}
+
+// Flavor is how Kueue sees the nodes of a capacity, in addition to their labels.
+type Flavor struct {
+	Name string
+	// Differs reports whether the blueprint says something else of its labels, taints or
+	// tolerations than what follows from the nodes.
+	Differs bool
+	// Taints are the taints that a job must tolerate by itself to get the flavor.
+	Taints []Taint
+	// Tolerations are those that Kueue adds to a job with the flavor, in the order of the
+	// blueprint, or of the taints of the nodes.
+	Tolerations []Toleration
+}
+
+// Toleration is a toleration of taints of nodes. An empty Key or Effect stands for every one.
+type Toleration struct {
+	Key, Operator, Value, Effect string
+	Seconds                      *int64 // that a pod stays on a node with such a taint; nil for ever
 }
 
 // GPUDirect is the transport between the GPUs of different nodes.

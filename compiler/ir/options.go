@@ -20,6 +20,7 @@ const (
 	AnyReservationOnly Option = "any-reservation-only" // or else nothing
 	FlexStart          Option = "flex-start"
 	QueuedFlexStart    Option = "queued-flex-start" // with queued provisioning
+	ExistingNodes      Option = "existing"          // others own the nodes
 )
 
 // CalendarReservation is the kind of a reservation that is booked for a number of
@@ -244,6 +245,13 @@ var options = []OptionFacts{
 	},
 }
 
+// existingNodes is the row of nodes that others own, which is not a way to obtain machines.
+var existingNodes = OptionFacts{
+	Option: ExistingNodes, Field: "existing",
+	Name: "existing nodes", How: "as existing nodes", Nodes: "existing", Summary: "nodes of others",
+	NoQuota: true,
+}
+
 // SystemPrice returns the name of the price of the system pool's nodes. They are on
 // demand.
 func SystemPrice() string { return OnDemand.Facts().Price }
@@ -263,12 +271,18 @@ func PriceNames() []string {
 	return names
 }
 
-// Options returns the facts of all consumption options.
+// Options returns the facts of all consumption options by which the platform obtains nodes.
 func Options() []OptionFacts { return slices.Clone(options) }
+
+// Existing reports whether others own the nodes.
+func (o Option) Existing() bool { return o == ExistingNodes }
 
 // Facts returns the row of the option. It panics if the option has none: each
 // option of a plan is one of the constants.
 func (o Option) Facts() OptionFacts {
+	if o.Existing() {
+		return existingNodes
+	}
 	i := slices.IndexFunc(options, func(f OptionFacts) bool { return f.Option == o })
 	if i < 0 {
 		panic(fmt.Sprintf("consumption option %q has no row", o))

@@ -59,7 +59,7 @@ func (p *Platform) BuildSettings() []Setting {
 	switch {
 	case p.AnyCapacity(Capacity.HasTPUs):
 		out = append(out, p.tpuSettings()...)
-	case len(p.Teams) == 1:
+	case len(p.OwnTeams()) == 1:
 		out = append(out, Setting{"_NAMESPACE", "teams", p.namespaces()})
 	}
 	slices.SortFunc(out, func(a, b Setting) int { return strings.Compare(a.Substitution, b.Substitution) })
@@ -122,7 +122,7 @@ func (p *Platform) sliceSettings() []Setting {
 }
 
 func (p *Platform) namespaces() (all []string) {
-	for _, t := range p.Teams {
+	for _, t := range p.OwnTeams() {
 		all = append(all, t.Namespace)
 	}
 	return all

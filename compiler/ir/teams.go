@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -70,16 +71,22 @@ type SharedQueue struct {
 }
 
 // SharingTeam is a team that shares a queue.
-type SharingTeam struct{ Name, Namespace string }
+type SharingTeam struct {
+	Name, Namespace string
+	InExisting      bool // see Team
+}
 
 // Team is a tenant of the platform.
 type Team struct {
 	Name      string
 	Namespace string
-	Cohort    string // "" for none
-	Priority  int    // priority of its queue in KAI Scheduler
-	Weight    int    // weight of its queue in KAI Scheduler
-	Group     string // Google group of its members, "" for none
+	// InExisting reports whether others own the namespace. It then gets only LocalQueues,
+	// and the team has neither members nor identities nor workloads.
+	InExisting bool
+	Cohort     string // "" for none
+	Priority   int    // priority of its queue in KAI Scheduler
+	Weight     int    // weight of its queue in KAI Scheduler
+	Group      string // Google group of its members, "" for none
 	// Members are the people and service accounts that submit jobs besides Group, as
 	// IAM writes them: "user:ADDRESS", "serviceAccount:ADDRESS", or the principal
 	// identifier of a person or group of a workforce identity pool; sorted.
@@ -158,13 +165,25 @@ func (p *Platform) ClusterQueues() iter.Seq2[*Queue, []SharingTeam] {
 		for i := range p.Teams {
 			t := &p.Teams[i]
 			for j := range t.Queues {
-				if q := &t.Queues[j]; !q.Shared && !yield(q, []SharingTeam{{t.Name, t.Namespace}}) {
+				if q := &t.Queues[j]; !q.Shared && !yield(q, []SharingTeam{{t.Name, t.Namespace, t.InExisting}}) {
 					return
 				}
 			}
 		}
 	}
 }
+
+// OwnTeams returns the teams whose namespaces the platform creates, in the order of Teams.
+func (p *Platform) OwnTeams() []Team {
+	if !slices.ContainsFunc(p.Teams, func(t Team) bool { return t.InExisting }) {
+		return p.Teams
+	}
+	return slices.DeleteFunc(slices.Clone(p.Teams), func(t Team) bool { return t.InExisting })
+}
+
+// OnlyExisting reports whether others own the namespaces of all teams: the platform then manages
+// queues, and has nothing else in the cluster.
+func (p *Platform) OnlyExisting() bool { return len(p.Teams) > 0 && len(p.OwnTeams()) == 0 }
 
 // QuotaResources returns the resources of which some queue has quota, sorted.
 func (p *Platform) QuotaResources() []string {
@@ -312,6 +331,7 @@ func (p Preemption) Any() bool { return Evicts(p.InQueue) || Evicts(p.ToReclaim)
 // FlavorQuota is a queue's quota of one capacity.
 type FlavorQuota struct {
 	Flavor         string // name of the capacity
+	ResourceFlavor string // name of its ResourceFlavor, "" for the name of the capacity
 	AdmissionCheck string // "" for none
 	// Waiting reports whether the capacity's reservation has not begun. Until then
 	// the queue has none of this quota.
@@ -319,6 +339,9 @@ type FlavorQuota struct {
 	// Quotas are in the order of the resources of the flavor's group, at least one.
 	Quotas []ResourceQuota
 }
+
+// FlavorName returns the name of the ResourceFlavor.
+func (f FlavorQuota) FlavorName() string { return cmp.Or(f.ResourceFlavor, f.Flavor) }
 
 // Borrows reports whether the queue may borrow some resource of the capacity.
 func (f FlavorQuota) Borrows() bool { return slices.ContainsFunc(f.Quotas, ResourceQuota.Borrows) }

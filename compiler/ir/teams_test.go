@@ -12,7 +12,7 @@ import (
 func TestClusterQueues(t *testing.T) {
 	shared := Queue{ClusterQueue: "cq-shared", Shared: true}
 	p := &Platform{
-		SharedQueues: []SharedQueue{{Queue: shared, Teams: []SharingTeam{{"a", "na"}, {"b", "nb"}}}},
+		SharedQueues: []SharedQueue{{Queue: shared, Teams: []SharingTeam{{Name: "a", Namespace: "na"}, {Name: "b", Namespace: "nb"}}}},
 		Teams: []Team{
 			{Name: "a", Namespace: "na", Queues: []Queue{{ClusterQueue: "cq-a"}, shared}},
 			{Name: "b", Namespace: "nb", Queues: []Queue{shared, {ClusterQueue: "cq-b"}}},
@@ -23,7 +23,7 @@ func TestClusterQueues(t *testing.T) {
 	for q, teams := range p.ClusterQueues() {
 		got = append(got, fmt.Sprint(q.ClusterQueue, teams))
 	}
-	want := []string{"cq-shared[{a na} {b nb}]", "cq-a[{a na}]", "cq-b[{b nb}]"}
+	want := []string{"cq-shared[{a na false} {b nb false}]", "cq-a[{a na false}]", "cq-b[{b nb false}]"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -27,23 +27,26 @@ const (
 	noSchedule = "NoSchedule"
 )
 
-// lowerCapacities resolves the capacities, sorted by name. Guaranteed is not set
-// yet.
-func lowerCapacities(b *schema.Blueprint, zones []string) []ir.Capacity {
-	var out []ir.Capacity
+// lowerCapacities resolves the capacities, sorted by name: those whose nodes the platform
+// obtains, and those whose nodes others own. Guaranteed is not set yet.
+func lowerCapacities(b *schema.Blueprint, zones []string) (own, existing []ir.Capacity) {
 	for name, in := range byName(b.Capacity) {
-		out = append(out, lowerCapacity(b, name, in, zones))
+		if c := lowerCapacity(b, name, in, zones); c.Existing() {
+			existing = append(existing, c)
+		} else {
+			own = append(own, c)
+		}
 	}
-	return out
+	return own, existing
 }
 
 func lowerCapacity(b *schema.Blueprint, name string, in schema.Capacity, zones []string) ir.Capacity {
-	hardware := b.Hardware[in.Hardware]
+	hardware := b.Hardware[in.HardwareClass()]
 	machine := machineFacts(hardware)
 
 	c := ir.Capacity{
 		Name:            name,
-		Hardware:        in.Hardware,
+		Hardware:        in.HardwareClass(),
 		Machine:         lowerMachine(hardware, machine),
 		Zones:           zones,
 		AutoProvisioned: in.AutoProvisioned,
@@ -53,6 +56,9 @@ func lowerCapacity(b *schema.Blueprint, name string, in schema.Capacity, zones [
 		DiskSizeGiB:     hardware.Disk.SizeGiB,
 		LocalSSDs:       hardware.LocalSSDs,
 		Overcommit:      in.OvercommitReason(),
+	}
+	if lowerConsumption(&c, b, in.Consumption); c.Existing() {
+		return lowerExistingNodes(c, b, in, machine)
 	}
 	c.TakeOver, c.Kept = takeOverPools(in.TakeOver)
 	sizeCapacity(&c, in)
@@ -69,7 +75,6 @@ func lowerCapacity(b *schema.Blueprint, name string, in schema.Capacity, zones [
 		c.GPUDirect = ir.GPUDirect(machine.Networks.Direct)
 		c.Networks = networksOf(machine.Networks)
 	}
-	lowerConsumption(&c, b, in.Consumption)
 	option := c.Option.Facts()
 	if option.Queued {
 		c.AdmissionCheck = "dws-" + name
@@ -80,12 +85,12 @@ func lowerCapacity(b *schema.Blueprint, name string, in schema.Capacity, zones [
 	}
 	c.KeepsVersion = valueOr(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && !option.ShortLived
 	c.Unrepaired = option.NoRepair || !in.AutoRepair
-	c.OwnLabels = keyValues(in.NodeLabels)
-	for _, t := range in.NodeTaints {
-		c.OwnTaints = append(c.OwnTaints, ir.Taint(t))
-	}
+	c.OwnLabels = keyValues(withFlavorLabels(in))
+	c.OwnTaints = taintsOf(in.NodeTaints)
 	sortTaints(c.OwnTaints)
 	markNodes(&c)
+	c.Flavor = ir.Flavor{Name: name, Taints: c.NodeTaints, Tolerations: tolerating(c.NodeTaints)}
+	lowerFlavor(&c, in.Flavor)
 	c.PerNode = perNode(c.Machine, machine)
 	c.SystemPods = systemPods(c.Machine.Resource, b.Cluster.CSIDrivers)
 	return c
@@ -196,6 +201,7 @@ func markNodes(c *ir.Capacity) {
 		poolLabels[labelQueued] = "true"
 		taints = append(taints, ir.Taint{Key: labelQueued, Value: "true", Effect: noSchedule})
 	}
+	c.GKELabels = keyValues(labels)
 	maps.Copy(labels, poolLabels)
 	if c.Machine.AcceleratorNetworks {
 		poolLabels[labelDRANetworks] = "true"

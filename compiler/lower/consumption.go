@@ -36,6 +36,8 @@ func lowerConsumption(c *ir.Capacity, b *schema.Blueprint, in schema.Consumption
 			c.Option, c.Retries = ir.QueuedFlexStart, in.FlexStart.Retries
 		}
 		c.MaxRunSeconds = in.FlexStart.MaxRunSeconds
+	case in.Existing != nil:
+		c.Option = ir.ExistingNodes
 	default: // also without any option, which the grammar rejects
 		c.Option = ir.OnDemand
 	}

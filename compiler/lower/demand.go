@@ -64,10 +64,10 @@ func iamDemand(p *ir.Platform) ir.IAMDemand {
 		principals++
 		demand.CustomRoles++
 	}
-	if len(p.Teams) > 0 && p.OwnsCluster() {
+	if len(p.OwnTeams()) > 0 && p.OwnsCluster() {
 		principals += len(p.JobRoles)
 	}
-	for _, t := range p.Teams {
+	for _, t := range p.OwnTeams() {
 		principals += len(t.Roles)
 		if t.Account == nil && !p.OwnsCluster() { // one principal for each team
 			principals += len(p.JobRoles)

@@ -28,7 +28,7 @@ func existingBlueprint() *schema.Blueprint {
 		},
 		Hardware: map[string]schema.Hardware{"l4": {Machine: "g2-standard-24", GPUDriver: "DEFAULT"}},
 		Capacity: map[string]schema.Capacity{
-			"some": {Hardware: "l4", MaxNodes: &maxNodes, Consumption: schema.Consumption{Spot: &struct{}{}}},
+			"some": {Hardware: new("l4"), MaxNodes: &maxNodes, Consumption: schema.Consumption{Spot: &struct{}{}}},
 		},
 		Tiers: map[string]schema.Tier{
 			"batch": {Priority: &priority, Default: true, Capacity: []string{"some"}},

@@ -32,12 +32,13 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		return nil, err
 	}
 	zones := sortedUnique(b.Zones)
-	capacities := lowerCapacities(b, zones)
-	offers := offersOf(b, capacities)
+	capacities, existing := lowerCapacities(b, zones)
+	offers := offersOf(b, capacities, existing)
 	shared := lowerSharedQueues(b, offers)
 	tensorBoard, podRoles := lowerTensorBoard(b)
 	teams := lowerTeams(b, offers, shared, podRoles)
 	capacities = withGuarantees(capacities, queuesOf(shared, teams))
+	existing = withGuarantees(existing, queuesOf(shared, teams))
 	gpuNetworks, gpuRanges := lowerGPUNetworks(b, capacities)
 
 	p := &ir.Platform{
@@ -68,9 +69,12 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 			Posture:             b.Security.Posture,
 			DataAccessLogs:      b.Security.DataAccessLogs,
 		},
-		SystemPool:      lowerSystemPool(b.Cluster),
-		NodeAccount:     lowerNodeAccount(b),
-		Capacities:      capacities,
+		SystemPool:  lowerSystemPool(b.Cluster),
+		NodeAccount: lowerNodeAccount(b),
+		Capacities:  capacities,
+
+		ExistingCapacities: existing,
+
 		PriorityClasses: lowerPriorityClasses(b),
 		AdmissionChecks: lowerAdmissionChecks(capacities),
 		Cohorts:         lowerCohorts(b.Cohorts),

@@ -58,7 +58,7 @@ func TestArmNodes(t *testing.T) {
 		b := &schema.Blueprint{
 			Hardware: map[string]schema.Hardware{"some": {Machine: c.machine}},
 			Capacity: map[string]schema.Capacity{"some": {
-				Hardware: "some", AutoProvisioned: c.auto, Consumption: schema.Consumption{Spot: &struct{}{}},
+				Hardware: new("some"), AutoProvisioned: c.auto, Consumption: schema.Consumption{Spot: &struct{}{}},
 			}},
 		}
 		got := lowerCapacity(b, "some", b.Capacity["some"], []string{"us-central1-a"})

@@ -16,8 +16,8 @@ func newQueue(quota map[string]schema.Quota, cohort string) ir.Queue {
 		Scheduler: string(ir.Kueue), Zones: []string{"us-central1-a"},
 		Hardware: map[string]schema.Hardware{"l4": {Machine: "g2-standard-24"}, "plain": {Machine: "e2-standard-4"}},
 		Capacity: map[string]schema.Capacity{
-			"l4":    {Hardware: "l4", Consumption: schema.Consumption{Spot: &struct{}{}}},
-			"plain": {Hardware: "plain", Consumption: schema.Consumption{Spot: &struct{}{}}},
+			"l4":    {Hardware: new("l4"), Consumption: schema.Consumption{Spot: &struct{}{}}},
+			"plain": {Hardware: new("plain"), Consumption: schema.Consumption{Spot: &struct{}{}}},
 		},
 		Tiers: map[string]schema.Tier{"lp": {Capacity: []string{"l4", "plain"}}},
 	}

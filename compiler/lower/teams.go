@@ -24,7 +24,13 @@ const queueWeight = 1
 // offer is a capacity together with the amounts of one unit of its quota.
 type offer struct {
 	capacity *ir.Capacity
-	share    []ir.Amount
+	share    []ir.Amount // nil if the machine is unknown
+}
+
+// serves reports whether a quota can count something on the capacity: named resources on any
+// nodes that others own, and otherwise what the machine has.
+func (o *offer) serves(q schema.Quota) bool {
+	return o.share != nil || o.capacity.Existing() && !o.capacity.KnowsNodes() && !q.ByRatio()
 }
 
 // quotaUnits returns the most units of quota that a capacity ever holds.
@@ -39,11 +45,13 @@ func (o offer) quotaUnits() int {
 }
 
 // offersOf returns the offers that quotas can refer to, by the name of the capacity.
-func offersOf(b *schema.Blueprint, capacities []ir.Capacity) map[string]*offer {
+func offersOf(b *schema.Blueprint, capacities ...[]ir.Capacity) map[string]*offer {
 	offers := map[string]*offer{}
-	for i := range capacities {
-		c := &capacities[i]
-		offers[c.Name] = &offer{capacity: c, share: perUnitShare(b.Hardware[c.Hardware], c.Machine)}
+	for _, some := range capacities {
+		for i := range some {
+			c := &some[i]
+			offers[c.Name] = &offer{capacity: c, share: perUnitShare(b.Hardware[c.Hardware], c.Machine)}
+		}
 	}
 	return offers
 }
@@ -75,8 +83,12 @@ func withGuarantees(capacities []ir.Capacity, queues iter.Seq[*ir.Queue]) []ir.C
 	}
 	for q := range queues {
 		for _, f := range q.Flavors {
-			for i := range byName[f.Flavor].Guaranteed {
-				g := &byName[f.Flavor].Guaranteed[i]
+			c := byName[f.Flavor]
+			if c == nil {
+				continue
+			}
+			for i := range c.Guaranteed {
+				g := &c.Guaranteed[i]
 				for _, quota := range f.Quotas {
 					if quota.Resource == g.Resource {
 						g.Quantity.Add(quota.Nominal)
@@ -103,7 +115,8 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 	for name, in := range byName(b.Teams) {
 		team := ir.Team{
 			Name:              name,
-			Namespace:         valueOr(in.Namespace, name),
+			Namespace:         namespaceOf(in, name),
+			InExisting:        in.Namespace != nil && in.Namespace.Existing,
 			Cohort:            valueOr(in.Cohort, ""),
 			Priority:          valueOr(in.Priority, queuePriority),
 			Weight:            valueOr(in.Weight, queueWeight),
@@ -150,7 +163,9 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			team.Queues = append(team.Queues, q)
 		}
 		slices.SortFunc(team.Queues, func(a, b ir.Queue) int { return strings.Compare(a.Tier, b.Tier) })
-		team.NamespaceLabels = namespaceLabels(team.Queues, kueueLabels(b))
+		if !team.InExisting {
+			team.NamespaceLabels = namespaceLabels(team.Queues, kueueLabels(b))
+		}
 		out = append(out, team)
 	}
 	return out
@@ -177,6 +192,14 @@ func namespaceLabels(queues []ir.Queue, out []ir.KeyValue) []ir.KeyValue {
 
 // bucketPrefix returns the common prefix of the names of all teams' buckets.
 func bucketPrefix(project, platform string) string { return project + "-" + platform + "-" }
+
+// namespaceOf returns the namespace of a team.
+func namespaceOf(team schema.Team, name string) string {
+	if team.Namespace == nil {
+		return name
+	}
+	return team.Namespace.Name
+}
 
 // lowerSharedQueues resolves the queues that teams share.
 func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.SharedQueue {
@@ -211,7 +234,9 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 		}
 		for _, name := range teams {
 			if team, ok := b.Teams[name]; ok {
-				q.Teams = append(q.Teams, ir.SharingTeam{Name: name, Namespace: valueOr(team.Namespace, name)})
+				q.Teams = append(q.Teams, ir.SharingTeam{
+					Name: name, Namespace: namespaceOf(team, name), InExisting: team.Namespace != nil && team.Namespace.Existing,
+				})
 			}
 		}
 		out = append(out, q)
@@ -236,11 +261,11 @@ func lowerQueue(
 	for _, name := range uniqueInOrder(t.Capacity) {
 		in, given := quota[name]
 		o := offers[name]
-		if !given || o == nil || o.share == nil {
+		if !given || o == nil || !o.serves(in) {
 			continue
 		}
 		q.Flavors = append(q.Flavors, ir.FlavorQuota{
-			Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting,
+			Flavor: name, ResourceFlavor: flavorName(o.capacity), AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting,
 		})
 		counted = append(counted, countedResources(in, o.capacity.Machine))
 	}

@@ -69,10 +69,6 @@ func shapedWorkload(p *ir.Platform, name string, s jobShape, named []string) (ir
 	if queue == nil {
 		return ir.Workload{}, false
 	}
-	capacities := map[string]*ir.Capacity{}
-	for i := range p.Capacities {
-		capacities[p.Capacities[i].Name] = &p.Capacities[i]
-	}
 	in := schema.Workload{
 		Tier: s.tier, Capacity: named, Kind: kinds.Job, Copies: 1, Pods: &s.pods, Slices: 1, Image: idleImage,
 		PerPod: schema.PerPod{
@@ -80,7 +76,7 @@ func shapedWorkload(p *ir.Platform, name string, s jobShape, named []string) (ir
 			Memory: resource.NewQuantity(s.memory, resource.BinarySI).String(),
 		},
 	}
-	all := queueCapacities(queue, capacities)
+	all := queueCapacities(queue, p.NamedCapacities())
 	on := usableCapacities(p, in, all)
 	for _, c := range on {
 		if c.Sliced() {
@@ -230,7 +226,7 @@ func (t *tracer) fewestPods(team, tier string, accelerators int) int {
 	if !known {
 		most = 1
 		if _, queue := queueOf(t.platform, team, tier); queue != nil {
-			for _, c := range t.platform.Capacities {
+			for _, c := range t.platform.AllCapacities() {
 				if slices.ContainsFunc(queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name }) {
 					most = max(most, c.Machine.AcceleratorCount)
 				}

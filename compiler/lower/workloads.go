@@ -12,10 +12,7 @@ import (
 )
 
 func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
-	capacities := map[string]*ir.Capacity{}
-	for i := range p.Capacities {
-		capacities[p.Capacities[i].Name] = &p.Capacities[i]
-	}
+	capacities := p.NamedCapacities()
 	byTeam := map[string][]string{} // the key "" holds the workloads of every team
 	for name, in := range b.Workloads {
 		if len(in.Teams) == 0 {
@@ -28,6 +25,9 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 	var out []ir.Workload
 	for i := range p.Teams {
 		team := &p.Teams[i]
+		if team.InExisting {
+			continue
+		}
 		for _, name := range sortedUnique(slices.Concat(byTeam[""], byTeam[team.Name])) {
 			in := b.Workloads[name]
 			queue := slices.IndexFunc(team.Queues, func(q ir.Queue) bool { return q.Tier == in.Tier })

@@ -24,7 +24,7 @@ func countRules() []Rule {
 // and all other machines in nodes, and the count is either a fixed number or a
 // maximum.
 func oneCount(r *report, capacity fieldPath, c schema.Capacity) {
-	machine, known := findMachine(r.Blueprint.Hardware[c.Hardware])
+	machine, known := findMachine(r.Blueprint.Hardware[c.HardwareClass()])
 	if !known {
 		return
 	}
@@ -45,7 +45,7 @@ func oneCount(r *report, capacity fieldPath, c schema.Capacity) {
 	case wrong >= 0:
 		r.addKey(capacity.at(others[wrong].field), say("capacity %q is counted in %s: %s", capacity.name(), unit, way),
 			label("want %s or %s", fixed.field, most.field))
-	case !fixed.given && !most.given:
+	case !fixed.given && !most.given && c.Consumption.Existing == nil:
 		r.addKey(capacity, say("capacity %q has no size", capacity.name()),
 			help("add %s for a fixed number, or %s for a number that scales", fixed.field, most.field))
 	case fixed.given && most.given:

@@ -257,7 +257,7 @@ func existingKueue(r *report) {
 // existingControllers reports controllers of others that are too old for the workloads.
 func existingControllers(r *report) {
 	for _, c := range r.Plan.Controllers() {
-		if c.Installed {
+		if c.Installed || c.Unused {
 			continue
 		}
 		path, cure := at("cluster", "existing", c.Field, "version"),

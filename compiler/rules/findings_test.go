@@ -22,6 +22,7 @@ func TestFindings(t *testing.T) {
 		"entities",
 		"existingclusters",
 		"existingnetworks",
+		"existingnodes",
 		"gitops",
 		"gkeversions",
 		"gpunetworks",

@@ -71,6 +71,11 @@ func (r *report) noQueueSettings() {
 			r.reportField(path, ", whose queues take jobs of every namespace", "remove namespaces")
 		}
 	}
+	for _, name := range sortedKeys(r.Blueprint.Capacity) {
+		if path := at("capacity", name, "flavor"); r.Written(path...) {
+			r.reportField(path, ", which reads the labels and taints of nodes themselves", "remove flavor")
+		}
+	}
 	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		if path := at("teams", name, "queues"); r.Written(path...) {
 			r.reportField(path, ", where the queue has the name of the team", "remove queues")

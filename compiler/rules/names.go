@@ -190,6 +190,8 @@ func checkNamespaces(r *report) {
 		}
 		first, taken := owner[t.Namespace]
 		switch {
+		case t.InExisting && !taken: // others have chosen it
+			owner[t.Namespace] = t.Name
 		case isReserved(t.Namespace):
 			r.add(path,
 				say("namespace %q is reserved for the cluster, as are the prefixes kube-, gke- and gmp-",
@@ -296,7 +298,8 @@ func namesOfPods(workloads []ir.Workload, tooLong func(path fieldPath, what, nam
 }
 
 func checkCollisions(r *report) {
-	if name := r.Plan.SystemPool.Name; r.Blueprint.Capacity[name].Hardware != "" {
+	name := r.Plan.SystemPool.Name
+	if c, taken := r.fit.Named[name]; taken && c.OwnsPools() {
 		r.addKey(at("capacity", name), say("node pool %q is reserved for the cluster", name),
 			help("rename the capacity"))
 	}

@@ -31,13 +31,6 @@ func nodeLabelRules() []Rule {
 // maxNodeMarks is the number of labels, and the number of taints, of a ResourceFlavor.
 const maxNodeMarks = 8
 
-// reservedDomains are the domains of labels and taints that Kubernetes, GKE, device plugins
-// and the schedulers set.
-var reservedDomains = []string{
-	"kubernetes.io", "k8s.io", "x-k8s.io", "cloud.google.com", "gke.io", "google.com", "nvidia.com", "kai.scheduler",
-	"run.ai",
-}
-
 // nodeMark is a label or a taint.
 type nodeMark struct {
 	what       string
@@ -58,6 +51,27 @@ func (r *report) nodeMarksOf() []nodeMark {
 	return marks
 }
 
+// flavorMarks returns the labels, taints and tolerations of flavors.
+func (r *report) flavorMarks() []nodeMark {
+	var marks []nodeMark
+	for path, value := range every[string](r, "capacity.*.flavor.nodeLabels.*") {
+		marks = append(marks, nodeMark{"label", path, path, path.last(), value})
+	}
+	for path, t := range every[schema.NodeTaint](r, "capacity.*.flavor.nodeTaints.[]") {
+		marks = append(marks, nodeMark{"taint", path.at("key"), path.at("value"), t.Key, t.Value})
+	}
+	for path, t := range every[schema.Toleration](r, "capacity.*.flavor.tolerations.[]") {
+		if t.Key != nil {
+			value := ""
+			if t.Value != nil {
+				value = *t.Value
+			}
+			marks = append(marks, nodeMark{"taint", path.at("key"), path.at("value"), *t.Key, value})
+		}
+	}
+	return marks
+}
+
 // addMark reports the key of a label or taint.
 func (r *report) addMark(m nodeMark, message string, options ...option) {
 	if m.what == "label" {
@@ -68,7 +82,7 @@ func (r *report) addMark(m nodeMark, message string, options ...option) {
 }
 
 func nodeMarks(r *report) {
-	for _, m := range r.nodeMarksOf() {
+	for _, m := range append(r.nodeMarksOf(), r.flavorMarks()...) {
 		if len(validation.IsQualifiedName(m.key)) > 0 {
 			r.addMark(
 				m,
@@ -85,27 +99,18 @@ func nodeMarks(r *report) {
 
 func reservedNodeMarks(r *report) {
 	for _, m := range r.nodeMarksOf() {
-		domain, name, found := strings.Cut(m.key, "/")
-		owner := ""
-		switch {
-		case !found && isMarkOfPlatform(m.key):
-			owner, name = "batchwright itself sets it on nodes", m.key
-		case found && slices.ContainsFunc(reservedDomains, func(own string) bool {
-			return domain == own || strings.HasSuffix(domain, "."+own)
-		}):
+		owner, name := "", m.key
+		if domain := ir.ReservedDomain(m.key); domain != "" {
+			_, name, _ = strings.Cut(m.key, "/")
 			owner = say("Kubernetes, GKE or a scheduler sets keys of %s", domain)
-		default:
+		} else if ir.IsMarkOfPlatform(m.key) {
+			owner = "batchwright itself sets it on nodes"
+		} else {
 			continue
 		}
 		r.addMark(m, say("key %q of a node %s is reserved", m.key, m.what), note("%s", owner),
 			help("write another key, such as %q", "example.com/"+name))
 	}
-}
-
-// isMarkOfPlatform reports whether a key is that of a label or taint of every node pool.
-func isMarkOfPlatform(key string) bool {
-	return key == ir.LabelCapacity || key == ir.LabelResourceType ||
-		slices.ContainsFunc(ir.Options(), func(o ir.OptionFacts) bool { return o.Taint == key })
 }
 
 // sameTaints reports two taints of the same key and effect, of which a node can have one.

@@ -71,10 +71,10 @@ func quotaUnit(r *report, q grant) {
 	case m.VCPUs == 0: // the machine is unknown
 	case m.Accelerator == "" && q.Accelerators != nil:
 		r.addKey(q.path.at("accelerators"), say("%s has no accelerators", m.Type), label("want cpus"),
-			help("%s", acceleratorCure(r.Blueprint.Capacity[q.capacity].Hardware, m.Type)))
+			help("%s", acceleratorCure(r.fit.Named[q.capacity].Hardware, m.Type)))
 	case m.Accelerator != "" && q.CPUs != nil:
 		r.addKey(q.path.at("cpus"), say("quota on %s is counted in accelerators", m.Type), label("want accelerators"),
-			help("cpu and memory follow from hardware.%s.perAccelerator", r.Blueprint.Capacity[q.capacity].Hardware))
+			help("cpu and memory follow from hardware.%s.perAccelerator", r.fit.Named[q.capacity].Hardware))
 	}
 }
 
@@ -92,7 +92,7 @@ func acceleratorCure(hardware, machine string) string {
 
 func checkOvercommit(r *report) {
 	guarantees := r.guaranteesOf()
-	for _, c := range r.Plan.Capacities {
+	for _, c := range r.Plan.AllCapacities() {
 		excess, ok := fit.FirstExcess(c)
 		in := r.Blueprint.Capacity[c.Name]
 		if !ok || !hasSize(c, in) || conflictingCounts(in) || r.followsShare(c, excess) {
@@ -110,7 +110,7 @@ func checkOvercommit(r *report) {
 // followsShare reports whether an excess of cpu or memory is a consequence of
 // perAccelerator, which promises more cpu or memory than the node has.
 func (r *report) followsShare(c ir.Capacity, e fit.Excess) bool {
-	h := r.Blueprint.Hardware[r.Blueprint.Capacity[c.Name].Hardware]
+	h := r.Blueprint.Hardware[c.Hardware]
 	m, ok := findMachine(h)
 	s, given := shareOf(h, m)
 	counted := c.CountedIn()

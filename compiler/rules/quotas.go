@@ -35,7 +35,7 @@ func (r *report) guaranteesOf() map[string]option {
 		}
 	}
 	out := map[string]option{}
-	for _, c := range r.Plan.Capacities {
+	for _, c := range r.Plan.AllCapacities() {
 		all := guarantees[c.Name]
 		if n := len(all); n > most {
 			all = append(all[:most], note("%s in total", words.Count(n, "guarantee")))

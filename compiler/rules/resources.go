@@ -117,6 +117,9 @@ func lendAboveExact(r *report, q grant) {
 // its queue does not cover.
 func uncountedRequests(r *report) {
 	for q, teams := range r.Plan.ClusterQueues() {
+		if !hasOwnTeam(teams) {
+			continue
+		}
 		var missing []string
 		for _, name := range []string{ir.CPU, ir.Memory} {
 			if counted := q.Resources(); len(counted) > 0 && !slices.Contains(counted, name) {
@@ -132,16 +135,17 @@ func uncountedRequests(r *report) {
 	}
 }
 
-// separateGroups reports a queue with several resource groups. Kueue gives a pod a flavor of
+// separateGroups reports a queue of the platform's namespaces that has several resource groups on
+// nodes of the platform. Kueue gives a pod a flavor of
 // each group whose resources it requests, and adds the node labels of all of them. No node has
 // the labels of two capacities. Source: Kueue 0.19, pkg/podset.
 func separateGroups(r *report) {
 	for q, teams := range r.Plan.ClusterQueues() {
-		groups := q.Groups()
-		if len(groups) < 2 {
+		if !r.separated(q, teams) {
 			continue
 		}
-		first, second := groups[0].Flavors[0].Flavor, groups[1].Flavors[0].Flavor
+		groups := r.ownGroups(q)
+		first, second := groups[0], groups[1]
 		r.addKey(queueQuota(q, teams).at(second),
 			say("capacities %q and %q count no common resource, so no node fits a pod that requests some of each",
 				first, second),
@@ -167,6 +171,9 @@ func unofferedResources(r *report, q grant) {
 		return // queueSizes reports it
 	}
 	c := r.fit.Named[q.capacity]
+	if c.Existing() && !c.KnowsNodes() {
+		return
+	}
 	var unoffered []string
 	for name := range sorted(q.Resources) {
 		offers := func(a ir.Amount) bool { return a.Resource == name }

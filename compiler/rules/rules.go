@@ -39,6 +39,7 @@ func All() []Rule {
 		hardwareRules(),
 		placeRules(),
 		consumptionRules(),
+		existingNodeRules(),
 		countRules(),
 		tierRules(),
 		quotaRules(),

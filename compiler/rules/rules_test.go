@@ -12,6 +12,7 @@ import (
 // limitedRules maps the code of each rule that does not hold for every scheduler to the
 // one scheduler that it holds for, or to the excepted schedulers after a dash.
 var limitedRules = map[string]string{
+	"E0432": "-kai", "E0433": "-kai", "W0438": "-kai", "W0441": "-kai", "W0442": "-kai",
 	"E0504": "-kai",
 	"E0505": "-kai",
 	"E0507": "-kai",

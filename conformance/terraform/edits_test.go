@@ -343,6 +343,17 @@ cluster: {`,
 		{name: "a zone less", old: `zones: ["us-central1-a", "us-central1-c"]`, new: `zones: ["us-central1-a"]`},
 		{name: "machine", replaced: 2, old: `"g2-standard-24"`, new: `"g2-standard-48"`},
 		{name: "most nodes", old: "maxNodes: 8", new: "maxNodes: 12"},
+		{
+			name: "flavor", old: "maxNodes: 8", new: "maxNodes: 8, flavor: {name: \"research.spot\", " +
+				`nodeLabels: "example.com/pool": "spot", nodeTaints: [{key: "example.com/a", value: "b", effect: "NoSchedule"}], ` +
+				`tolerations: [{key: "example.com/a", operator: "Equal", value: "b", effect: "NoExecute", seconds: 60}]}`,
+		},
+		{
+			name: "nodes and a namespace of others", old: "cohorts: research: {}",
+			new: "capacity: \"any-node\": consumption: existing: {}\ntiers: old: {priority: 500, capacity: [\"any-node\"], " +
+				"shared: {teams: [\"people\"], quota: \"any-node\": resources: {cpu: 100, memory: \"400Gi\", pods: 500}}}\n" +
+				"teams: people: {namespace: existing: \"default\"}\ncohorts: research: {}",
+		},
 		{name: "another cluster", replaced: 4, old: `name:    "prod"`, new: `name:    "other"`},
 		{
 			name: "a cluster in one zone", replaced: 4, old: `name:    "prod"`,

@@ -32,10 +32,14 @@ func checkCluster(p *ir.Platform) task {
 	var controllers []variable
 	for _, c := range p.Controllers() {
 		name, version := strings.ToUpper(c.Field), c.Version
-		if c.Installed {
+		if c.Installed || c.Unused {
 			version = ""
 		}
-		controllers = append(controllers, variable{name, c.Namespace}, variable{name + "_VERSION", version})
+		namespace := c.Namespace
+		if c.Unused { // whatever others run there is right
+			namespace = ""
+		}
+		controllers = append(controllers, variable{name, namespace}, variable{name + "_VERSION", version})
 	}
 	variables := []variable{
 		{"PROJECT", p.Project}, {"NAME", p.Name}, {"CLUSTER", p.Cluster.Name},
@@ -51,7 +55,7 @@ func checkCluster(p *ir.Platform) task {
 		{"KUEUE", ir.KueueNamespace}, {"KUEUE_VERSION", kueue},
 		{"FRAMEWORKS", strings.Join(frameworks, " ")},
 	}
-	variables = append(append(variables, controllers...), variable{"EXISTING", ir.ExistingNamespace})
+	variables = append(append(variables, controllers...), variable{"EXISTING", ir.LabelExisting})
 	return scriptStep(p, 600, "cluster", readScript("cluster.sh"), variables...)
 }
 
@@ -59,7 +63,7 @@ func checkCluster(p *ir.Platform) task {
 // jobs of the teams. It tries one queue of each team.
 func checkManaged(p *ir.Platform) task {
 	var queues []string
-	for _, t := range p.Teams {
+	for _, t := range p.OwnTeams() {
 		if len(t.Queues) == 0 {
 			continue
 		}
@@ -75,7 +79,7 @@ func checkManaged(p *ir.Platform) task {
 
 // leaveCluster returns the steps that remove the platform from the cluster.
 func leaveCluster(p *ir.Platform, s scheduler) []task {
-	variables := []variable{{"TEAMS", teamSelector(p)}, {"EXISTING", ir.ExistingNamespace}}
+	variables := []variable{{"TEAMS", teamSelector(p)}, {"EXISTING", ir.LabelExisting}}
 	for _, c := range p.Controllers() {
 		variables = append(variables, variable{strings.ToUpper(c.Field), c.Namespace})
 	}

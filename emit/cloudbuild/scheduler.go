@@ -31,9 +31,13 @@ func schedulerOf(p *ir.Platform) scheduler {
 
 func kueueScheduler(p *ir.Platform) scheduler {
 	platform := variable{"PLATFORM", platformSelector(p)}
-	retire := retireTasks(p, "retire", "retire.sh", variable{"KUEUE", ir.KueueNamespace}, platform)
+	stopped := platform // what the platform stops and deletes: no queue that ran before it
+	if !p.OwnsCluster() {
+		stopped.value += ",!" + ir.LabelExisting
+	}
+	retire := retireTasks(p, "retire", "retire.sh", variable{"KUEUE", ir.KueueNamespace}, stopped)
 	if g := p.Delivery.GitOps; g.On() {
-		retire = retireTasks(p, "retire", "retire-synced.sh", variable{"KUEUE", ir.KueueNamespace}, platform,
+		retire = retireTasks(p, "retire", "retire-synced.sh", variable{"KUEUE", ir.KueueNamespace}, stopped,
 			variable{"TEAMS", teamSelector(p)}, variable{"TOOL", g.Tool.Facts().Name})
 	}
 	var install []task
@@ -47,7 +51,7 @@ func kueueScheduler(p *ir.Platform) scheduler {
 		prepare:   []task{scriptStep(p, 600, "local-queues", readScript("local-queues.sh"), platform)},
 		queues:    scriptStep(p, 1800, "queues", readScript("queues.sh"), platform),
 		stop:      readScript("stop-kueue.bash"),
-		variables: []variable{{"KUEUE", ir.KueueNamespace}, platform},
+		variables: []variable{{"KUEUE", ir.KueueNamespace}, stopped},
 	}
 }
 

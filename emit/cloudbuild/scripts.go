@@ -131,7 +131,7 @@ func kubeSubject(t ir.Team) string { return t.Namespace + "/" + t.KubeAccount }
 // the platform and lists the remaining steps to do by hand.
 func destroyScript(p *ir.Platform) []byte {
 	image := "" // without teams nobody builds images
-	if len(p.Teams) > 0 {
+	if len(p.OwnTeams()) > 0 {
 		image = p.ImageAccount().Email(p.Project)
 	}
 	assignments := append(commonAssignments(p), words.ShellAssignment("IMAGE_EMAIL", image))

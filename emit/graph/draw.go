@@ -288,6 +288,9 @@ func (d *drawing) queueLines(n Node) []string {
 func (n Node) capacityLines(pool Node) []string {
 	// The first line of a pool is its machine type, the first line of a flavor its
 	// consumption option.
+	if len(pool.Lines) == 0 { // others own the nodes, and nobody knows how many they are
+		return append([]string{n.Name, pool.Name}, n.Lines[1:]...)
+	}
 	lines := []string{n.Name, strings.Join(append(slices.Clone(pool.Lines[:1]), n.Lines[:1]...), ", ")}
 	if pool.Name != n.Name {
 		lines = append(lines, pool.Name)

@@ -78,7 +78,7 @@ func Of(p *ir.Platform, full bool) *Graph {
 
 func newBuilder(p *ir.Platform) *builder {
 	b := &builder{platform: p, counted: map[string]string{}, cohorts: map[string]*group{}}
-	for _, c := range p.Capacities {
+	for _, c := range p.AllCapacities() {
 		b.counted[c.Name] = c.CountedIn()
 	}
 	return b
@@ -389,7 +389,7 @@ func printAmount(q resource.Quantity, resourceName string) string {
 // addCapacities adds the nodes of the flavors and of their node pools.
 func (b *builder) addCapacities() {
 	var pools []Node
-	for _, c := range b.platform.Capacities {
+	for _, c := range b.platform.AllCapacities() {
 		flavor := Node{ID: "flavor " + c.Name, Kind: Flavor, Name: c.Name, Lines: []string{string(c.Option)}}
 		if c.AdmissionCheck != "" {
 			flavor.Lines = append(flavor.Lines, "admission check "+c.AdmissionCheck)
@@ -404,7 +404,15 @@ func (b *builder) addCapacities() {
 		case len(names) == 1:
 			pool.Name = names[0]
 		}
-		pool.Lines = append(pool.Lines, describeNodes(c))
+		if c.Existing() {
+			pool.Name = "nodes of others"
+		}
+		if c.Machine.Type == "" {
+			pool.Lines = nil
+		}
+		if !c.Existing() || c.MaxNodes > 0 {
+			pool.Lines = append(pool.Lines, describeNodes(c))
+		}
 		if c.ComputeClass {
 			pool.Lines = append(pool.Lines, "ComputeClass "+c.Name)
 		}

@@ -269,3 +269,17 @@ func compareGuarantee(c ir.Capacity) guarantee {
 	}
 	return g
 }
+
+// Adopts reports whether the platform manages queues or flavors that others use or that ran before
+// it.
+func (v view) Adopts() bool {
+	adopted := v.Adopted()
+	return len(adopted.Queues) > 0 || len(adopted.Capacities) > 0
+}
+
+// RenamedFlavors returns the capacities whose ResourceFlavors have other names.
+func (v view) RenamedFlavors() []ir.Capacity {
+	return slices.DeleteFunc(slices.Clone(v.AllCapacities()), func(c ir.Capacity) bool {
+		return c.Flavor.Name == c.Name
+	})
+}

@@ -19,11 +19,11 @@ func (v view) HasProgramMembers() bool {
 func (v view) HomeTeam() ir.Team {
 	named := func(t ir.Team) bool { return len(v.Workloads) > 0 && t.Name == v.Workloads[0].Team }
 	for _, is := range []func(ir.Team) bool{named, func(t ir.Team) bool { return len(t.Queues) > 0 }} {
-		if i := slices.IndexFunc(v.Teams, is); i >= 0 {
-			return v.Teams[i]
+		if i := slices.IndexFunc(v.OwnTeams(), is); i >= 0 {
+			return v.OwnTeams()[i]
 		}
 	}
-	return v.Teams[0]
+	return v.OwnTeams()[0]
 }
 
 // HasManyTeams reports whether the pages show the teams in groups.
@@ -41,7 +41,7 @@ type teamShape struct {
 func (v view) TeamShapes() []*teamShape {
 	var shapes []*teamShape
 	known := map[string]*teamShape{}
-	for _, t := range v.Teams {
+	for _, t := range v.OwnTeams() {
 		fold := func(name string) string { return name }
 		if v.HasManyTeams() {
 			fold = func(name string) string { return replaceName(name, t.Name, "TEAM") }

@@ -44,7 +44,7 @@ var functions = texttemplate.FuncMap{
 	"requested":       requested,
 
 	"defaultServiceAccounts":         constant(ir.DefaultServiceAccounts),
-	"existingNamespaceLabel":         constant(ir.ExistingNamespace),
+	"existingNamespaceLabel":         constant(ir.LabelExisting),
 	"fewTeams":                       constant(fewTeams),
 	"imageSubstitution":              constant(ir.ImageSubstitution),
 	"infrastructureManagerTerraform": constant(ir.InfrastructureManagerTerraform),

@@ -48,12 +48,9 @@ type bounds struct {
 
 // boundsOf returns the bounds of every tier that has a queue, sorted by tier.
 func boundsOf(p *ir.Platform) []bounds {
-	capacities := map[string]ir.Capacity{}
-	for _, c := range p.Capacities {
-		capacities[c.Name] = c
-	}
+	capacities := p.NamedCapacities()
 	byTier := map[string]*bounds{}
-	for _, t := range p.Teams {
+	for _, t := range p.OwnTeams() {
 		for _, q := range t.Queues {
 			b := byTier[q.Tier]
 			if b == nil {
@@ -61,7 +58,7 @@ func boundsOf(p *ir.Platform) []bounds {
 				byTier[q.Tier] = b
 			}
 			for _, f := range q.Flavors {
-				b.allowCapacity(capacities[f.Flavor])
+				b.allowCapacity(*capacities[f.Flavor])
 			}
 		}
 	}

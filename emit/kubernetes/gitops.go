@@ -47,7 +47,7 @@ func gitOpsAnnotator(p *ir.Platform) func(objects []any) {
 		return func([]any) {}
 	}
 	namespaces := map[string]bool{}
-	for _, t := range p.Teams {
+	for _, t := range p.OwnTeams() {
 		namespaces[t.Namespace] = true
 	}
 	return func(objects []any) {

@@ -77,12 +77,15 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		return nil, err
 	}
 	onTheNode := teamsOnTheNode(p)
+	manifests = append(manifests, kubeyaml.Manifest{Name: "system/namespaces.yaml", Objects: systemNamespaces(p)})
+	if !p.OnlyExisting() { // otherwise no namespace has the role, and no policy holds anywhere
+		manifests = append(manifests,
+			kubeyaml.Manifest{Name: "system/job-submitter.yaml", Objects: []any{jobSubmitter(p, scheduler)}},
+			kubeyaml.Manifest{
+				Name: "system/admission-policies.yaml", Objects: admissionPolicies(p, scheduler, len(onTheNode) > 0),
+			})
+	}
 	manifests = append(manifests,
-		kubeyaml.Manifest{Name: "system/namespaces.yaml", Objects: systemNamespaces(p)},
-		kubeyaml.Manifest{Name: "system/job-submitter.yaml", Objects: []any{jobSubmitter(p, scheduler)}},
-		kubeyaml.Manifest{
-			Name: "system/admission-policies.yaml", Objects: admissionPolicies(p, scheduler, len(onTheNode) > 0),
-		},
 		kubeyaml.Manifest{Name: "system/gpu-installers.yaml", Objects: gpuInstallers(p)},
 		kubeyaml.Manifest{Name: "priority-classes.yaml", Objects: priorityClasses(p)},
 		kubeyaml.Manifest{Name: "compute-classes.yaml", Objects: computeClasses(p)},
@@ -115,7 +118,10 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	lent := p.Lent()
 	sliced := p.SlicedTiers()
 	teams, err := teamFiles(p, func(t ir.Team) []any {
-		objects := append(teamObjects(p, lent, sliced, t, onTheNode[t.Name]), scheduler.team(p, t)...)
+		objects := scheduler.team(p, t)
+		if !t.InExisting {
+			objects = append(teamObjects(p, lent, sliced, t, onTheNode[t.Name]), objects...)
+		}
 		annotate(objects)
 		return objects
 	})

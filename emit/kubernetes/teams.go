@@ -134,7 +134,7 @@ func teamsOnTheNode(p *ir.Platform) map[string]bool {
 			teams[w.Team] = true
 		}
 	}
-	for _, t := range p.Teams {
+	for _, t := range p.OwnTeams() {
 		for _, q := range t.Queues {
 			if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool { return direct[f.Flavor] }) {
 				teams[t.Name] = true

@@ -11,10 +11,11 @@ import (
 // team can borrow only the quota that other teams do not use.
 func cohortObjects(p *ir.Platform) []any {
 	var objects []any
+	adopted := p.Adopted().Cohorts
 	for _, c := range p.Cohorts {
 		objects = append(objects, &v1beta2.Cohort{
 			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "Cohort"),
-			ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
+			ObjectMeta: metaOf(p, c.Name, adopted[c.Name]),
 			Spec:       v1beta2.CohortSpec{ParentName: v1beta2.CohortReference(c.Parent)},
 		})
 	}

@@ -5,6 +5,7 @@ package kueue
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -40,7 +41,7 @@ func Team(p *ir.Platform, t ir.Team) []any {
 	var objects []any
 	for _, q := range t.Queues {
 		if !q.Shared {
-			c := clusterQueue(p, q, t.Namespace)
+			c := clusterQueue(p, q, t.InExisting, t.Namespace)
 			c.Labels[ir.LabelTeam] = t.Name
 			objects = append(objects, c)
 		}
@@ -70,12 +71,23 @@ func Follows() []rbacv1.PolicyRule {
 // sharedQueues returns the ClusterQueues that teams share.
 func sharedQueues(p *ir.Platform) []any {
 	var objects []any
+	adopted := p.Adopted().Queues
 	for _, q := range p.SharedQueues {
 		var namespaces []string
 		for _, t := range q.Teams {
 			namespaces = append(namespaces, t.Namespace)
 		}
-		objects = append(objects, clusterQueue(p, q.Queue, namespaces...))
+		objects = append(objects, clusterQueue(p, q.Queue, adopted[q.ClusterQueue], namespaces...))
 	}
 	return objects
+}
+
+// metaOf returns the metadata of an object without namespace. An adopted object has a label, with
+// which a build neither stops nor deletes it.
+func metaOf(p *ir.Platform, name string, adopted bool) metav1.ObjectMeta {
+	meta := kubeyaml.Meta(p.Name, "", name)
+	if adopted {
+		meta.Labels[ir.LabelExisting] = ir.ExistingValue
+	}
+	return meta
 }

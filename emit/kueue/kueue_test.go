@@ -410,6 +410,21 @@ func TestWaitingQuota(t *testing.T) {
 }
 
 func TestResourceFlavors(t *testing.T) {
+	plan := testPlan()
+	for i := range plan.Capacities {
+		plan.Capacities[i].Flavor.Name = plan.Capacities[i].Name
+	}
+	seconds := int64(30)
+	plan.Capacities[0].Flavor.Taints = plan.Capacities[0].NodeTaints
+	plan.Capacities[0].Flavor.Tolerations = []ir.Toleration{
+		{Key: "nvidia.com/gpu", Operator: "Equal", Value: "present", Effect: "NoSchedule"},
+	}
+	plan.ExistingCapacities = []ir.Capacity{{
+		Name: "jobs", Option: ir.ExistingNodes,
+		Flavor: ir.Flavor{Name: "1x.jobs", Tolerations: []ir.Toleration{
+			{Operator: "Exists", Effect: "NoExecute", Seconds: &seconds},
+		}},
+	}}
 	want := `apiVersion: kueue.x-k8s.io/v1beta2
 kind: ResourceFlavor
 metadata:
@@ -436,12 +451,25 @@ metadata:
   labels:
     app.kubernetes.io/managed-by: batchwright
     app.kubernetes.io/part-of: demo
+  name: 1x.jobs
+spec:
+  tolerations:
+  - effect: NoExecute
+    operator: Exists
+    tolerationSeconds: 30
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
   name: l4-spot
 spec:
   nodeLabels:
     resource-type: spot
 `
-	if diff := cmp.Diff(want, renderManifests(t, testPlan())["resource-flavors.yaml"]); diff != "" {
+	if diff := cmp.Diff(want, renderManifests(t, plan)["resource-flavors.yaml"]); diff != "" {
 		t.Errorf("resource flavors (-want +got):\n%s", diff)
 	}
 }

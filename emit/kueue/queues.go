@@ -14,10 +14,10 @@ import (
 // the given namespaces. Two fields keep the API's defaults: a queue that evicts
 // nobody has no preemption, and Kueue tries the next flavor before it preempts
 // another workload.
-func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.ClusterQueue {
+func clusterQueue(p *ir.Platform, q ir.Queue, adopted bool, namespaces ...string) *v1beta2.ClusterQueue {
 	c := &v1beta2.ClusterQueue{
 		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "ClusterQueue"),
-		ObjectMeta: kubeyaml.Meta(p.Name, "", q.ClusterQueue),
+		ObjectMeta: metaOf(p, q.ClusterQueue, adopted),
 		Spec: v1beta2.ClusterQueueSpec{
 			CohortName:              v1beta2.CohortReference(q.Cohort),
 			QueueingStrategy:        v1beta2.QueueingStrategy(q.Strategy),
@@ -79,7 +79,7 @@ func selectNamespaces(n ir.Namespaces, names []string) *metav1.LabelSelector {
 // be obtained yet, the quota is zero, so that workloads wait or continue with the
 // next flavor.
 func flavorQuotas(f ir.FlavorQuota) v1beta2.FlavorQuotas {
-	out := v1beta2.FlavorQuotas{Name: v1beta2.ResourceFlavorReference(f.Flavor)}
+	out := v1beta2.FlavorQuotas{Name: v1beta2.ResourceFlavorReference(f.FlavorName())}
 	for _, q := range f.Quotas {
 		quota := v1beta2.ResourceQuota{
 			Name:           corev1.ResourceName(q.Resource),
@@ -122,7 +122,7 @@ func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 			rules = append(rules,
 				v1beta2.AdmissionCheckStrategyRule{Name: v1beta2.AdmissionCheckReference(f.AdmissionCheck)})
 		}
-		rules[i].OnFlavors = append(rules[i].OnFlavors, v1beta2.ResourceFlavorReference(f.Flavor))
+		rules[i].OnFlavors = append(rules[i].OnFlavors, v1beta2.ResourceFlavorReference(f.FlavorName()))
 	}
 	if rules == nil {
 		return nil
@@ -132,9 +132,11 @@ func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 
 // localQueue returns the LocalQueue through which a team uses a ClusterQueue.
 func localQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.LocalQueue {
+	meta := metaOf(p, q.LocalQueue, t.InExisting)
+	meta.Namespace = t.Namespace
 	return &v1beta2.LocalQueue{
 		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
-		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, q.LocalQueue),
+		ObjectMeta: meta,
 		Spec:       v1beta2.LocalQueueSpec{ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue)},
 	}
 }

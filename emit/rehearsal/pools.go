@@ -28,7 +28,7 @@ const idleSeconds = 600
 // PerNode is the allocatable amount of a node, without what GKE's own pods request.
 func poolsOf(p *ir.Platform) []Pool {
 	out := []Pool{}
-	for _, c := range p.Capacities {
+	for _, c := range p.AllCapacities() {
 		pool := Pool{
 			Name: c.Name, PerNode: make(map[string]string, len(c.PerNode)), Min: c.IdleNodes(), Max: c.MaxNodes,
 			Together: 1, Startup: startupOf(c), Idle: idleSeconds, Labels: make(map[string]string),

@@ -21,7 +21,7 @@ func writeIdentities(b *body, p *ir.Platform) {
 	b.note("Roles of the nodes' service account. create-platform.sh creates the account, because",
 		"the build that runs Terraform may not create service accounts.")
 	projectRoles(b, "nodes", p.NodeAccount.Roles, nodeMember)
-	if len(p.Teams) > 0 {
+	if len(p.OwnTeams()) > 0 {
 		teamIdentities(b, p)
 	}
 	writeMembers(b, p)
@@ -170,7 +170,7 @@ func teamIdentities(b *body, p *ir.Platform) {
 // service account has the latter among its roles, and an account of somebody else gets no
 // role.
 func teamRoles(b *body, p *ir.Platform) {
-	jobs := !p.OwnsCluster() && slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Account == nil })
+	jobs := !p.OwnsCluster() && slices.ContainsFunc(p.OwnTeams(), func(t ir.Team) bool { return t.Account == nil })
 	own := hasRoles(p)
 	if !jobs && !own {
 		return

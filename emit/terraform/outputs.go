@@ -32,7 +32,7 @@ func writeOutputs(b *body, p *ir.Platform) {
 	writeOutput(b, "node_service_account", "Service account of the nodes.", "var.node_account")
 	writeOutput(b, "workload_pool", "Workload Identity pool of the cluster.",
 		workloadPool(p))
-	if len(p.Teams) > 0 {
+	if len(p.OwnTeams()) > 0 {
 		writeOutput(b, "team_principals", "IAM principal of each team's jobs. Grant roles to this member.",
 			"local.team_members")
 	}

@@ -114,7 +114,7 @@ func rootVariables(p *ir.Platform) []variable {
 			`can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])`,
 		"A channel is named projects/PROJECT/notificationChannels/ID.",
 	})
-	add(len(p.Teams) > 0, variable{
+	add(len(p.OwnTeams()) > 0, variable{
 		"teams", teamType(p), teamsDescription(p),
 		func() hclwrite.Tokens { return teamTokens(p) },
 		`alltrue([for team in values(var.teams) : ` +
@@ -252,8 +252,9 @@ func labelTokens(labels []ir.KeyValue) hclwrite.Tokens {
 }
 
 func teamTokens(p *ir.Platform) hclwrite.Tokens {
-	entries := make([]entry, len(p.Teams))
-	for i, t := range p.Teams {
+	teams := p.OwnTeams()
+	entries := make([]entry, len(teams))
+	for i, t := range teams {
 		fields := []entry{
 			{"namespace", stringTokens(t.Namespace)},
 			{"kube_account", stringTokens(t.KubeAccount)},

@@ -110,4 +110,11 @@ for namespace in $namespaces; do
     kubectl apply --server-side --field-manager=batchwright -f -
   kubectl label namespaces "$namespace" app.kubernetes.io/part-of- "$EXISTING-"
 done
+# Queues and flavors that ran before the platform stay as they are, without its labels.
+for kind in localqueues clusterqueues cohorts resourceflavors; do
+  if [[ -n $(known "$kind.kueue.x-k8s.io") ]]; then
+    kubectl label "$kind.kueue.x-k8s.io" --all-namespaces -l "${PLATFORM%%,*},$EXISTING" \
+      app.kubernetes.io/part-of- app.kubernetes.io/managed-by- team- "$EXISTING-"
+  fi
+done
 echo 'The cluster has nothing of the platform any more, except its node pools.'

@@ -46,7 +46,7 @@ func newMeasures(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *m
 	if h.Interrupted {
 		m.end = h.End
 	}
-	for _, c := range p.Capacities {
+	for _, c := range p.AllCapacities() {
 		m.inVCPUs[c.Name] = !c.HasAccelerators()
 		for _, pool := range s.Pools {
 			amount, err := resource.ParseQuantity(pool.PerNode[c.CountedIn()])

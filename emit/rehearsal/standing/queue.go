@@ -69,13 +69,13 @@ type share struct {
 // shares returns what a queue has of each capacity, in its order.
 func (q *queue) shares() []share {
 	var out []share
+	capacities := q.plan.NamedCapacities()
 	for i := range q.quota.Flavors {
 		f := &q.quota.Flavors[i]
-		at := slices.IndexFunc(q.plan.Capacities, func(c ir.Capacity) bool { return c.Name == f.Flavor })
-		if at < 0 {
+		capacity := capacities[f.Flavor]
+		if capacity == nil {
 			continue
 		}
-		capacity := &q.plan.Capacities[at]
 		s := share{queue: q, capacity: capacity, counted: capacity.CountedIn(), unit: unitOf(q.plan, capacity)}
 		for _, r := range f.Quotas {
 			if r.Resource != s.counted || f.Waiting {

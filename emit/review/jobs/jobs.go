@@ -297,7 +297,7 @@ type pair struct {
 func newChange(before, after *ir.Platform, lost []losses.Loss) *change {
 	c := &change{
 		before: before, after: after, lost: map[string][]losses.Loss{}, fates: map[string]losses.Why{},
-		was: capacitiesOf(before), is: capacitiesOf(after),
+		was: before.NamedCapacities(), is: after.NamedCapacities(),
 	}
 	for _, l := range lost {
 		c.lost[l.Capacity] = append(c.lost[l.Capacity], l)
@@ -324,14 +324,6 @@ func newChange(before, after *ir.Platform, lost []losses.Loss) *change {
 		c.tenants = append(c.tenants, t)
 	}
 	return c
-}
-
-func capacitiesOf(p *ir.Platform) map[string]*ir.Capacity {
-	out := map[string]*ir.Capacity{}
-	for i := range p.Capacities {
-		out[p.Capacities[i].Name] = &p.Capacities[i]
-	}
-	return out
 }
 
 // synced reports whether a GitOps tool applies the manifests. It deletes what leaves the

@@ -231,7 +231,7 @@ func (c *comparison) addObject(o *exports.Object, op delta.Op, fields []objects.
 }
 
 // platformLabels are the labels by which the platform recognizes its objects.
-var platformLabels = []string{ir.LabelManagedBy, ir.LabelPartOf, ir.LabelTeam}
+var platformLabels = []string{ir.LabelManagedBy, ir.LabelPartOf, ir.LabelTeam, ir.LabelExisting}
 
 // isOurs reports whether an earlier folder of the platform made an object.
 func (c *comparison) isOurs(o *exports.Object) bool {

@@ -18,7 +18,49 @@ func (s *sheet) addCapacities() {
 	for i := range s.plan.Capacities {
 		s.addCapacity(&s.plan.Capacities[i])
 	}
+	for i := range s.plan.ExistingCapacities {
+		s.addExistingCapacity(&s.plan.ExistingCapacities[i])
+	}
 	s.autoProvisioning()
+}
+
+// addExistingCapacity adds the facts about nodes that others own.
+func (s *sheet) addExistingCapacity(c *ir.Capacity) {
+	this := s.newSubject(TopicCapacity, kindCapacity, c.Name)
+	this.exists("nodes of others")
+	this.is("hardware class", cmp.Or(c.Hardware, "unknown"))
+	this.is("node pools", "others own them")
+	this.is("size", choose(c.MaxNodes > 0 || c.Static, capacitySize(c), "unknown"))
+	this.is("machine", choose(c.KnowsNodes(), machineText(c.Machine), "unknown"))
+	this.is("zones", cmp.Or(strings.Join(c.Zones, ", "), "unknown"))
+	addFlavor(this, c)
+}
+
+// The fact about the name of a ResourceFlavor, and what a change of it does.
+const (
+	flavorName    = "name of the ResourceFlavor"
+	flavorRenamed = "running jobs stay in the old flavor, which their queue no longer counts"
+)
+
+// addFlavor adds the facts about the ResourceFlavor of a capacity.
+func addFlavor(this subject, c *ir.Capacity) {
+	this.is(flavorName, c.Flavor.Name, flavorRenamed)
+	this.all("label by which Kueue selects the nodes", labelTexts(c.NodeLabels))
+	this.all("taint of the ResourceFlavor", taintTexts(c.Flavor.Taints))
+	var tolerations []string
+	for _, t := range c.Flavor.Tolerations {
+		text := cmp.Or(t.Key, "every key") + " " + t.Operator
+		for _, part := range []string{t.Value, t.Effect} {
+			if part != "" {
+				text += " " + part
+			}
+		}
+		if t.Seconds != nil {
+			text += " for " + words.Duration(int(*t.Seconds))
+		}
+		tolerations = append(tolerations, text)
+	}
+	this.all("toleration that Kueue adds to jobs", tolerations)
 }
 
 func (s *sheet) addCapacity(c *ir.Capacity) {
@@ -74,6 +116,11 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	this.is("local SSDs asked for", words.Count(c.LocalSSDs, "disk"))
 	this.is("GPU driver", cmp.Or(c.GPUDriver, none))
 	this.is("GPUDirect", cmp.Or(string(c.GPUDirect), none))
+	if c.Flavor.Differs { // otherwise it follows from the nodes
+		addFlavor(this, c)
+	} else {
+		this.is(flavorName, c.Flavor.Name, flavorRenamed)
+	}
 	if c.Retries > 0 {
 		this.is("retries of a request for nodes", strconv.Itoa(c.Retries))
 	}
@@ -232,10 +279,7 @@ func (t tally) countedIn(capacity string) string {
 }
 
 func newTally(p *ir.Platform) tally {
-	t := tally{map[string]*ir.Capacity{}, map[[2]string]*resource.Quantity{}, map[[2]string]resource.Quantity{}}
-	for i := range p.Capacities {
-		t.capacities[p.Capacities[i].Name] = &p.Capacities[i]
-	}
+	t := tally{p.NamedCapacities(), map[[2]string]*resource.Quantity{}, map[[2]string]resource.Quantity{}}
 	for q := range p.ClusterQueues() {
 		t.add(q)
 	}

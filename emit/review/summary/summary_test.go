@@ -174,7 +174,10 @@ func anotherOption(o ir.Option) ir.Option {
 // differ, the line about a derived value tells it.
 var derivedFields = map[string][]string{
 	"it follows from the machine and its options, whose changes are told": {
-		"Capacities.AdmissionCheck", "Capacities.Machine.AcceleratorCount", "Capacities.Machine.AcceleratorNetworks",
+		"Capacities.AdmissionCheck", "Capacities.Flavor.Tolerations.Effect", "Capacities.Flavor.Tolerations.Key",
+		"Capacities.Flavor.Tolerations.Operator", "Capacities.Flavor.Tolerations.Seconds",
+		"Capacities.Flavor.Tolerations.Value", "Capacities.GKELabels.Key", "Capacities.GKELabels.Value",
+		"Capacities.Machine.AcceleratorCount", "Capacities.Machine.AcceleratorNetworks",
 		"Capacities.Machine.Arm", "Capacities.Machine.BundledSSDs", "Capacities.Machine.CountsNoSSDs",
 		"Capacities.Machine.Family", "Capacities.Machine.LinkedNodes", "Capacities.Machine.MemoryGiB",
 		"Capacities.Machine.PlacementTopology", "Capacities.Machine.SSDSizeGB", "Capacities.Machine.Slice.Chips",
@@ -189,8 +192,9 @@ var derivedFields = map[string][]string{
 	},
 	"it follows from the capacity, whose changes are told": {
 		"AdmissionChecks.Class", "AdmissionChecks.Name", "AdmissionChecks.Resources", "AdmissionChecks.Retries",
-		"AdmissionChecks.Topology", "SharedQueues.Queue.Flavors.AdmissionCheck", "SharedQueues.Queue.Flavors.Waiting",
-		"Teams.Queues.Flavors.AdmissionCheck", "Teams.Queues.Flavors.Waiting",
+		"AdmissionChecks.Topology", "SharedQueues.Queue.Flavors.AdmissionCheck",
+		"SharedQueues.Queue.Flavors.ResourceFlavor", "SharedQueues.Queue.Flavors.Waiting",
+		"Teams.Queues.Flavors.AdmissionCheck", "Teams.Queues.Flavors.ResourceFlavor", "Teams.Queues.Flavors.Waiting",
 	},
 	"it follows from the quota of the counted resource, whose changes are told": {
 		"SharedQueues.Queue.Flavors.Quotas.Follows", "Teams.Queues.Flavors.Quotas.Follows",
@@ -210,7 +214,7 @@ var derivedFields = map[string][]string{
 		"Teams.Queues.Cohort",
 	},
 	"it follows from the team, whose changes are told": {
-		"SharedQueues.Teams.Namespace", "Workloads.KubeAccount", "Workloads.Name", "Workloads.Namespace",
+		"SharedQueues.Teams.InExisting", "SharedQueues.Teams.Namespace", "Workloads.KubeAccount", "Workloads.Name", "Workloads.Namespace",
 		"Workloads.Queue",
 	},
 	"it follows from the workload and the nodes of its capacities, whose changes are told": {
@@ -350,11 +354,20 @@ var unowned = []string{
 	"Versions.SHA256.Kueue", "Versions.SHA256.JobSetChart", "Versions.SHA256.KueueChart",
 }
 
+// ofExistingNodes are the fields of nodes that others own; the machine follows from the hardware.
+var ofExistingNodes = []string{"Name", "Hardware", "Zones", "Static", "MaxNodes", "NodeLabels", "Flavor.Name", "Flavor.Taints",
+	"Flavor.Tolerations"}
+
 // isUnowned reports whether a plan does not have a field, because its cluster belongs to
 // others.
 func isUnowned(p *ir.Platform, path string) bool {
 	if !p.OwnsCluster() && p.Network.Existing == nil && strings.HasPrefix(path, "Network.") {
 		return true // the blueprint does not describe the network
+	}
+	if field, existing := strings.CutPrefix(path, "ExistingCapacities."); existing {
+		return !slices.ContainsFunc(ofExistingNodes, func(known string) bool {
+			return field == known || strings.HasPrefix(field, known+".")
+		})
 	}
 	return !p.OwnsCluster() && slices.ContainsFunc(unowned, func(field string) bool {
 		return path == field || strings.HasPrefix(path, field+".")

@@ -63,6 +63,7 @@ func withPrefix(prefix, s string) string {
 func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 	team := s.newSubject(TopicTeams, kindTeam, t.Name)
 	team.exists(s.describeTeam(t, jobs))
+	team.is("owner of its namespace", choose(t.InExisting, "others", "the platform"))
 	team.is("namespace", t.Namespace, "objects that the team created in the old namespace are not moved")
 	team.has("cohort", fact{value: cmp.Or(t.Cohort, none), notes: func() []string { return lendingNote(t, members) }})
 	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
