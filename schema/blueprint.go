@@ -379,6 +379,7 @@ type Tier struct {
 	Preempts        Preempts          `json:"preempts"`
 	Capacity        []string          `json:"capacity"`
 	Queueing        *string           `json:"queueing"`
+	NextCapacity    NextCapacity      `json:"nextCapacity"`
 	MaxGraceSeconds int               `json:"maxGraceSeconds"`
 	Shared          *Shared           `json:"shared"`
 	Namespaces      Namespaces        `json:"namespaces"`
@@ -411,6 +412,19 @@ type Preempts struct {
 	ToReclaim string `json:"toReclaim"`
 	ToBorrow  string `json:"toBorrow"`
 }
+
+// NextCapacity mirrors #NextCapacity.
+type NextCapacity struct {
+	BeforeBorrowing bool    `json:"beforeBorrowing"`
+	BeforeEvicting  bool    `json:"beforeEvicting"`
+	Prefer          *string `json:"prefer"`
+}
+
+// The values of NextCapacity.Prefer.
+const (
+	PreferBorrow = "borrow"
+	PreferEvict  = "evict"
+)
 
 // PriorityClass is a tier's PriorityClass.
 type PriorityClass struct {

@@ -220,6 +220,8 @@ type Queue struct {
 	Strategy string // StrictFIFO or BestEffortFIFO
 	// Preemption says which running jobs its waiting jobs may evict.
 	Preemption Preemption
+	// NextCapacity says when its waiting jobs go on to the next of Flavors.
+	NextCapacity NextCapacity
 	// Namespaces are the namespaces whose LocalQueues may use the ClusterQueue.
 	Namespaces Namespaces
 	// MaxGraceSeconds is the longest time that pods may take to stop.
@@ -308,6 +310,18 @@ func Evicts(policy string) bool { return policy != "" && policy != PreemptNever 
 
 // Any reports whether some policy lets jobs evict other jobs.
 func (p Preemption) Any() bool { return Evicts(p.InQueue) || Evicts(p.ToReclaim) || Evicts(p.ToBorrow) }
+
+// NextCapacity says when a waiting job goes on to the next capacity of its queue, although it
+// could start on this one. The zero value is what Kueue does by default: a job borrows before it
+// goes on, goes on before it evicts, and borrows if it could do either. Source: Kueue v1beta2 API,
+// FlavorFungibility.
+type NextCapacity struct {
+	BeforeBorrowing bool // it goes on before it borrows
+	AfterEvicting   bool // it evicts before it goes on
+	// PrefersEvicting says that a job which could borrow or evict evicts. It needs
+	// BeforeBorrowing, and excludes AfterEvicting.
+	PrefersEvicting bool
+}
 
 // FlavorQuota is a queue's quota of one capacity.
 type FlavorQuota struct {

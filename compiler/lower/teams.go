@@ -226,7 +226,7 @@ func lowerQueue(
 	t := b.Tiers[tier]
 	q := ir.Queue{
 		Tier: tier, Cohort: cohort, Strategy: queueingOf(t, offers), MaxGraceSeconds: t.MaxGraceSeconds,
-		Preemption: lowerPreemption(b, tier, cohort),
+		Preemption: lowerPreemption(b, tier, cohort), NextCapacity: lowerNextCapacity(t.NextCapacity),
 		Namespaces: ir.Namespaces{All: t.Namespaces.All, Labels: keyValues(t.Namespaces.Labels)},
 	}
 	for _, class := range t.PriorityClasses(tier) {
@@ -294,6 +294,14 @@ func lowerPreemption(b *schema.Blueprint, tier, cohort string) ir.Preemption {
 		}
 	}
 	return out
+}
+
+// lowerNextCapacity resolves when the jobs of a tier go on to the next capacity.
+func lowerNextCapacity(in schema.NextCapacity) ir.NextCapacity {
+	return ir.NextCapacity{
+		BeforeBorrowing: in.BeforeBorrowing, AfterEvicting: !in.BeforeEvicting,
+		PrefersEvicting: valueOr(in.Prefer, schema.PreferBorrow) == schema.PreferEvict,
+	}
 }
 
 // multiplyShare returns the amount of a resource in n units of quota.

@@ -32,6 +32,7 @@ func tierRules() []Rule {
 		rule("E0523", "namespaces of the teams cannot have a label", impossibleLabels, except(ir.KAI)),
 		rule("E0521", "names of a queue that does not exist", namesOfNoQueue, except(ir.KAI)),
 		rule("E0520", "tier evicts to borrow, but not to reclaim", on("tiers.*", borrowWithoutReclaim), except(ir.KAI)),
+		rule("E0540", "preference that nothing leads to", on("tiers.*", preferWithoutChoice), except(ir.KAI)),
 		rule("W0512", "waiting job blocks jobs for other hardware", strictOrder, whole, resolved, except(ir.KAI)),
 	}
 }
@@ -186,6 +187,28 @@ func borrowWithoutReclaim(r *report, tier fieldPath, t schema.Tier) {
 				tier.name()), see(tier.at("preempts", "toReclaim"), "toReclaim"),
 			help("write toReclaim: %q or %q, or remove toBorrow", ir.PreemptLowerPriority, ir.PreemptAny))
 	}
+}
+
+// preferWithoutChoice reports a preference of a tier whose jobs never compare all capacities.
+// Kueue's API refuses it. Source: Kueue v1beta2 API, FlavorFungibility.
+func preferWithoutChoice(r *report, tier fieldPath, t schema.Tier) {
+	n := t.NextCapacity
+	if n.Prefer == nil || n.BeforeBorrowing && n.BeforeEvicting {
+		return
+	}
+	does := "borrow"
+	var missing []string
+	if !n.BeforeBorrowing {
+		missing = append(missing, "beforeBorrowing: true")
+	} else {
+		does = "evict"
+	}
+	if !n.BeforeEvicting {
+		missing = append(missing, "beforeEvicting: true")
+	}
+	r.add(tier.at("nextCapacity", "prefer"),
+		say("prefer has no effect: jobs of tier %q %s on the first capacity where they can", tier.name(), does),
+		help("write %s, or remove prefer", words.And(missing)))
 }
 
 // namedTwice reports names that occur twice in a list that is a set.

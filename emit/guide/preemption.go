@@ -12,11 +12,12 @@ import (
 // pkg/scheduler/preemption/classical.
 type eviction struct {
 	Tier         string
-	JobsOvertake bool // whether a job that fits may overtake a job that does not
-	Several      bool // whether its jobs have several priorities
-	InQueue      bool // whether a job may evict jobs of its queue
-	Newer        bool // also those of its own priority
-	Lends        bool // whether others can borrow its guarantee
+	JobsOvertake bool   // whether a job that fits may overtake a job that does not
+	GoesOn       string // when a job goes on to the next capacity, "" if it does what Kueue does by default
+	Several      bool   // whether its jobs have several priorities
+	InQueue      bool   // whether a job may evict jobs of its queue
+	Newer        bool   // also those of its own priority
+	Lends        bool   // whether others can borrow its guarantee
 	// Reclaims are the tiers whose jobs it may evict to get its guarantee back. With
 	// ReclaimsLower, only their jobs of a lower priority; with ReclaimsSome, other jobs
 	// can borrow the guarantee, too.
@@ -76,6 +77,7 @@ func (v view) Evictions() []*eviction {
 func (e *eviction) addQueue(q *ir.Queue, borrowers func(capacity string) map[string]int) {
 	if !e.hasQueue {
 		e.hasQueue, e.JobsOvertake = true, q.Strategy == ir.BestEffortFIFO
+		e.GoesOn = goesOn(q.NextCapacity)
 	}
 	e.policy.InQueue = q.Preemption.InQueue
 	if q.Cohort == "" {
@@ -96,6 +98,22 @@ func (e *eviction) addQueue(q *ir.Queue, borrowers func(capacity string) map[str
 			}
 		}
 	}
+}
+
+// goesOn says when a job goes on to the next capacity, "" by default.
+func goesOn(n ir.NextCapacity) string {
+	switch {
+	case n.PrefersEvicting:
+		return "look at all capacities before they borrow or evict, and then evict before they borrow"
+	case n.BeforeBorrowing && n.AfterEvicting:
+		return "evict on a capacity before they go on to the next one, and borrow only if they find no idle quota on " +
+			"any capacity"
+	case n.BeforeBorrowing:
+		return "look for idle quota on all capacities before they borrow"
+	case n.AfterEvicting:
+		return "borrow or evict on a capacity before they go on to the next one"
+	}
+	return ""
 }
 
 // conclude sets what follows from the queues of the tier.

@@ -90,3 +90,26 @@ func TestEviction(t *testing.T) {
 		})
 	}
 }
+
+// TestGoesOn: USING.md says when the jobs of a tier go on to the next capacity.
+func TestGoesOn(t *testing.T) {
+	for want, next := range map[string]ir.NextCapacity{
+		"`hp` jobs look for idle quota on all capacities": {BeforeBorrowing: true},
+		"`hp` jobs look at all capacities before":         {BeforeBorrowing: true, PrefersEvicting: true},
+		"`hp` jobs borrow or evict on a capacity before":  {AfterEvicting: true},
+		"`hp` jobs evict on a capacity before":            {BeforeBorrowing: true, AfterEvicting: true},
+	} {
+		p := newPlatform(2)
+		for i := range p.Teams {
+			for j := range p.Teams[i].Queues {
+				if q := &p.Teams[i].Queues[j]; q.Tier == "hp" {
+					q.NextCapacity = next
+				}
+			}
+		}
+		got := renderUsing(t, p)
+		if !strings.Contains(got, want) || strings.Contains(got, "`lp` jobs look") {
+			t.Errorf("USING.md lacks %q", want)
+		}
+	}
+}

@@ -554,3 +554,27 @@ func TestOrder(t *testing.T) {
 		t.Errorf("order %q, want %q", names, want)
 	}
 }
+
+// TestNextCapacity: only what differs from the API's defaults is in a ClusterQueue.
+func TestNextCapacity(t *testing.T) {
+	for _, test := range []struct {
+		next ir.NextCapacity
+		want string
+	}{
+		{ir.NextCapacity{}, ""},
+		{ir.NextCapacity{BeforeBorrowing: true}, "whenCanBorrow: TryNextFlavor, whenCanPreempt: TryNextFlavor"},
+		{ir.NextCapacity{AfterEvicting: true}, "whenCanBorrow: MayStopSearch, whenCanPreempt: MayStopSearch"},
+		{
+			ir.NextCapacity{BeforeBorrowing: true, PrefersEvicting: true},
+			"preference: PreemptionOverBorrowing, whenCanBorrow: TryNextFlavor, whenCanPreempt: TryNextFlavor",
+		},
+	} {
+		p := testPlan()
+		p.Teams[0].Queues[0].NextCapacity = test.next
+		_, got, found := strings.Cut(renderManifests(t, p)["team-a"], "  flavorFungibility:\n    ")
+		got, _, _ = strings.Cut(got, "\n  n")
+		if got = strings.ReplaceAll(got, "\n    ", ", "); got != test.want || found != (test.want != "") {
+			t.Errorf("%+v: got %q, want %q", test.next, got, test.want)
+		}
+	}
+}

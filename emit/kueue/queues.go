@@ -11,9 +11,8 @@ import (
 )
 
 // clusterQueue returns the ClusterQueue with a tier's quota for the team or teams in
-// the given namespaces. Two fields keep the API's defaults: a queue that evicts
-// nobody has no preemption, and Kueue tries the next flavor before it preempts
-// another workload.
+// the given namespaces. A field that equals the API's default is absent, such as the preemption
+// of a queue that evicts nobody.
 func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.ClusterQueue {
 	c := &v1beta2.ClusterQueue{
 		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "ClusterQueue"),
@@ -24,6 +23,7 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 			NamespaceSelector:       selectNamespaces(q.Namespaces, namespaces),
 			AdmissionChecksStrategy: checksOf(q),
 			Preemption:              preemptionOf(q.Preemption),
+			FlavorFungibility:       fungibilityOf(q.NextCapacity),
 		},
 	}
 	for _, g := range q.Groups() {
@@ -50,6 +50,26 @@ func preemptionOf(p ir.Preemption) *v1beta2.ClusterQueuePreemption {
 	}
 	if ir.Evicts(p.ToBorrow) {
 		out.BorrowWithinCohort = &v1beta2.BorrowWithinCohort{Policy: v1beta2.BorrowWithinCohortPolicy(p.ToBorrow)}
+	}
+	return out
+}
+
+// fungibilityOf returns when a workload goes on to the next flavor, nil for the API's defaults.
+func fungibilityOf(n ir.NextCapacity) *v1beta2.FlavorFungibility {
+	if n == (ir.NextCapacity{}) {
+		return nil
+	}
+	out := &v1beta2.FlavorFungibility{
+		WhenCanBorrow: v1beta2.MayStopSearch, WhenCanPreempt: v1beta2.TryNextFlavor,
+	}
+	if n.BeforeBorrowing {
+		out.WhenCanBorrow = v1beta2.TryNextFlavor
+	}
+	if n.AfterEvicting {
+		out.WhenCanPreempt = v1beta2.MayStopSearch
+	}
+	if n.PrefersEvicting {
+		out.Preference = new(v1beta2.PreemptionOverBorrowing)
 	}
 	return out
 }

@@ -206,6 +206,13 @@ var changes = []struct {
 		},
 	},
 	{
+		name:  "next capacity",
+		edits: []string{`queueing: "BestEffortFIFO"`, `queueing: "BestEffortFIFO", nextCapacity: beforeBorrowing: true`},
+		want: []string{
+			"nextCapacity of tier batch | jobs of speech, vision in tier batch | -, start elsewhere, start elsewhere",
+		},
+	},
+	{
 		name:  "order of capacities",
 		edits: []string{`capacity: ["spot", "demand"]`, `capacity: ["demand", "spot"]`},
 		want: []string{

@@ -245,6 +245,10 @@ func (c *change) order(p pair) {
 			"queueing of tier " + p.is.Tier + ": " + p.was.Strategy + " -> " + p.is.Strategy, p.is.Tier, "",
 		}, outcomes{waiting: o, new: o})
 	}
+	if p.was.NextCapacity != p.is.NextCapacity && len(p.is.Flavors) > 1 {
+		o := Outcome{Elsewhere, "may start on another capacity"}
+		c.effects.add(p.team, subject{"nextCapacity of tier " + p.is.Tier, p.is.Tier, ""}, outcomes{waiting: o, new: o})
+	}
 	was, is := commonFlavors(p.was, p.is), commonFlavors(p.is, p.was)
 	if !slices.Equal(was, is) {
 		o := Outcome{Elsewhere, "start on " + is[0] + " first, then on " + words.And(is[1:])}

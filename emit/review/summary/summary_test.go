@@ -243,7 +243,9 @@ var partlyDerived = map[string][]string{
 	"the queue that the team shares has it, and its changes are told": {
 		"Teams.Queues.ClusterQueue", "Teams.Queues.MaxGraceSeconds", "Teams.Queues.Namespaces.All",
 		"Teams.Queues.Namespaces.Labels.Key",
-		"Teams.Queues.Namespaces.Labels.Value", "Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.ToBorrow",
+		"Teams.Queues.Namespaces.Labels.Value", "Teams.Queues.NextCapacity.AfterEvicting",
+		"Teams.Queues.NextCapacity.BeforeBorrowing", "Teams.Queues.NextCapacity.PrefersEvicting",
+		"Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.ToBorrow",
 		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Strategy",
 	},
 }

@@ -239,6 +239,7 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	priority.topic = TopicPriority
 	priority.has("preemption"+in,
 		fact{value: preemptionText(q.Preemption), tag: tagPreemption(q.Tier), follows: []string{cohort}})
+	owner.is("when jobs go on to the next capacity"+in, nextCapacityText(q.NextCapacity))
 	for i := range q.Flavors {
 		s.addFlavor(owner, q, &q.Flavors[i], in)
 	}
@@ -260,6 +261,13 @@ func preemptionText(p ir.Preemption) string {
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "evicts nobody")
+}
+
+// nextCapacityText says when the jobs of a queue go on to the next capacity.
+func nextCapacityText(n ir.NextCapacity) string {
+	before := choose(n.BeforeBorrowing, "before they borrow", "if they cannot borrow")
+	evicting := choose(n.AfterEvicting, "if they cannot evict jobs", "before they evict jobs")
+	return before + ", and " + evicting + choose(n.PrefersEvicting, "; they prefer evicting to borrowing", "")
 }
 
 // tagNominal returns the tag of the facts about nominal quotas of a capacity.
