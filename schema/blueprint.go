@@ -387,13 +387,22 @@ type Tier struct {
 }
 
 // Namespaces are the namespaces whose LocalQueues may use the ClusterQueues of a tier:
-// those of its teams, unless All or Labels is set.
+// those of its teams, unless another field is set.
 type Namespaces struct {
-	All    bool
-	Labels map[string]string
+	All, None  bool
+	Labels     map[string]string
+	Conditions []NamespaceCondition
 }
 
-// UnmarshalJSON decodes "teams", "all" or an object of labels.
+// NamespaceCondition mirrors #NamespaceCondition.
+type NamespaceCondition struct {
+	Label  string   `json:"label"`
+	In     []string `json:"in"`
+	NotIn  []string `json:"notIn"`
+	Exists *bool    `json:"exists"`
+}
+
+// UnmarshalJSON decodes "teams", "all", "none", an object of labels or a list of conditions.
 func (n *Namespaces) UnmarshalJSON(in []byte) error {
 	switch string(in) {
 	case `"teams"`:
@@ -402,6 +411,12 @@ func (n *Namespaces) UnmarshalJSON(in []byte) error {
 	case `"all"`:
 		*n = Namespaces{All: true}
 		return nil
+	case `"none"`:
+		*n = Namespaces{None: true}
+		return nil
+	}
+	if in[0] == '[' {
+		return json.Unmarshal(in, &n.Conditions)
 	}
 	return json.Unmarshal(in, &n.Labels)
 }

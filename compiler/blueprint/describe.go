@@ -57,6 +57,8 @@ func describeWanted(schema cue.Value) string {
 		return wanted
 	case cue.StructKind | cue.StringKind: // a struct, or a word instead of a struct
 		return oneOf(stringsOf(schema)) + ", or a struct: { ... }"
+	case cue.StructKind | cue.StringKind | cue.ListKind: // also a list
+		return oneOf(stringsOf(schema)) + ", a struct: { ... }, or a list: [...]"
 	default:
 		return kind.String()
 	}

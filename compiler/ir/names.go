@@ -143,6 +143,9 @@ const (
 	LabelTeam      = "team"
 )
 
+// ManagedBy is the value of LabelManagedBy.
+const ManagedBy = "batchwright"
+
 // Labels of every Google Cloud resource that can have labels.
 const (
 	CloudLabelManagedBy = "managed-by"

@@ -273,7 +273,67 @@ func (q *Queue) Resources() []string {
 // value selects the namespaces of the teams that have the queue.
 type Namespaces struct {
 	All    bool       // every namespace of the cluster
+	None   bool       // no namespace
 	Labels []KeyValue // namespaces with all these labels, sorted by key; nil for the other choices
+	// Conditions select the namespaces whose labels satisfy all of them; nil for the other
+	// choices.
+	Conditions []NamespaceCondition
+}
+
+// NamespaceCondition is a condition on a label of a namespace.
+type NamespaceCondition struct {
+	Label    string
+	Operator string   // LabelIn, LabelNotIn, LabelExists or LabelMissing
+	Values   []string // of LabelIn and LabelNotIn
+}
+
+// The operators of a NamespaceCondition, spelt as in the API of Kubernetes.
+const (
+	LabelIn      = "In"
+	LabelNotIn   = "NotIn" // also satisfied without the label
+	LabelExists  = "Exists"
+	LabelMissing = "DoesNotExist"
+)
+
+// Holds reports whether the labels of a namespace satisfy the condition.
+func (c NamespaceCondition) Holds(labels map[string]string) bool {
+	value, exists := labels[c.Label]
+	switch c.Operator {
+	case LabelIn:
+		return exists && slices.Contains(c.Values, value)
+	case LabelNotIn:
+		return !exists || !slices.Contains(c.Values, value)
+	case LabelExists:
+		return exists
+	}
+	return !exists
+}
+
+// SelectsLabels reports whether the queue selects a namespace with the given labels, whatever
+// the namespace's name is.
+func (n Namespaces) SelectsLabels(labels map[string]string) bool {
+	switch {
+	case n.All:
+		return true
+	case n.Conditions != nil:
+		return !slices.ContainsFunc(n.Conditions, func(c NamespaceCondition) bool { return !c.Holds(labels) })
+	}
+	return n.Labels != nil && !slices.ContainsFunc(n.Labels, func(l KeyValue) bool { return labels[l.Key] != l.Value })
+}
+
+// LabelsOfNamespace returns the labels of a team's namespace, except those of the Pod Security
+// Standards.
+func (p *Platform) LabelsOfNamespace(t *Team) map[string]string {
+	labels := map[string]string{}
+	for _, l := range slices.Concat(p.Labels, t.Labels) {
+		labels[l.Key] = l.Value
+	}
+	labels[LabelManagedBy], labels[LabelPartOf] = ManagedBy, p.Name
+	for _, l := range t.NamespaceLabels {
+		labels[l.Key] = l.Value
+	}
+	labels[LabelTeam] = t.Name
+	return labels
 }
 
 // The orders in which waiting jobs of a queue start.

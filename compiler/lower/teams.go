@@ -227,7 +227,7 @@ func lowerQueue(
 	q := ir.Queue{
 		Tier: tier, Cohort: cohort, Strategy: queueingOf(t, offers), MaxGraceSeconds: t.MaxGraceSeconds,
 		Preemption: lowerPreemption(b, tier, cohort), NextCapacity: lowerNextCapacity(t.NextCapacity),
-		Namespaces: ir.Namespaces{All: t.Namespaces.All, Labels: keyValues(t.Namespaces.Labels)},
+		Namespaces: lowerNamespaces(t.Namespaces),
 	}
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
@@ -292,6 +292,26 @@ func lowerPreemption(b *schema.Blueprint, tier, cohort string) ir.Preemption {
 		if out.ToReclaim == ir.PreemptAny {
 			out.ToReclaim = ir.PreemptNever
 		}
+	}
+	return out
+}
+
+// lowerNamespaces resolves which namespaces may use the queues of a tier.
+func lowerNamespaces(in schema.Namespaces) ir.Namespaces {
+	out := ir.Namespaces{All: in.All, None: in.None, Labels: keyValues(in.Labels)}
+	for _, c := range in.Conditions {
+		condition := ir.NamespaceCondition{Label: c.Label}
+		switch {
+		case c.In != nil:
+			condition.Operator, condition.Values = ir.LabelIn, c.In
+		case c.NotIn != nil:
+			condition.Operator, condition.Values = ir.LabelNotIn, c.NotIn
+		case valueOr(c.Exists, true):
+			condition.Operator = ir.LabelExists
+		default:
+			condition.Operator = ir.LabelMissing
+		}
+		out.Conditions = append(out.Conditions, condition)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -33,6 +34,8 @@ func tierRules() []Rule {
 		rule("E0521", "names of a queue that does not exist", namesOfNoQueue, except(ir.KAI)),
 		rule("E0520", "tier evicts to borrow, but not to reclaim", on("tiers.*", borrowWithoutReclaim), except(ir.KAI)),
 		rule("E0540", "preference that nothing leads to", on("tiers.*", preferWithoutChoice), except(ir.KAI)),
+		rule("E0541", "condition on namespaces is invalid", on("tiers.*", namespaceConditions), except(ir.KAI)),
+		rule("W0542", "tier does not select the namespaces of its teams", unselectedTeams, whole, except(ir.KAI)),
 		rule("W0512", "waiting job blocks jobs for other hardware", strictOrder, whole, resolved, except(ir.KAI)),
 	}
 }
@@ -393,6 +396,95 @@ func impossibleLabels(r *report) {
 		}
 	}
 }
+
+// namespaceConditions reports conditions on namespaces that Kueue's webhook refuses, and those
+// that are incomplete.
+func namespaceConditions(r *report, tier fieldPath, t schema.Tier) {
+	for i, c := range t.Namespaces.Conditions {
+		path := tier.at("namespaces", diag.Index(i))
+		r.checkLabelKey(path.at("label"), c.Label, r.add)
+		for j, value := range c.In {
+			r.checkLabelValue(path.at("in", diag.Index(j)), value)
+		}
+		for j, value := range c.NotIn {
+			r.checkLabelValue(path.at("notIn", diag.Index(j)), value)
+		}
+		switch given := conditionFields(c); {
+		case len(given) == 0:
+			r.add(path, say("the condition on label %q is incomplete", c.Label),
+				help("add in or notIn with values, or exists: true or false"))
+		case len(given) > 1:
+			r.addKey(path.at(given[1]), say("the condition on label %q already has %s", c.Label, given[0]),
+				see(path.at(given[0]), "here"), help("write a condition for each"))
+		}
+	}
+}
+
+// conditionFields returns the fields of a condition on namespaces that say what must hold.
+func conditionFields(c schema.NamespaceCondition) (names []string) {
+	if c.In != nil {
+		names = append(names, "in")
+	}
+	if c.NotIn != nil {
+		names = append(names, "notIn")
+	}
+	if c.Exists != nil {
+		names = append(names, "exists")
+	}
+	return names
+}
+
+// unselectedTeams reports tiers that do not select the namespaces of all their teams. Kueue
+// admits no job of a namespace that the ClusterQueue does not select. Other tools can set
+// labels, too, and Kubernetes itself sets those of the Pod Security Standards here.
+func unselectedTeams(r *report) {
+	missed := map[string][]string{}
+	lacks := map[string]ir.NamespaceCondition{} // what the first of them does not satisfy
+	for _, t := range r.Plan.Teams {
+		labels := r.Plan.LabelsOfNamespace(&t)
+		labels["kubernetes.io/metadata.name"] = t.Namespace
+		for _, q := range t.Queues {
+			i := slices.IndexFunc(q.Namespaces.Conditions, func(c ir.NamespaceCondition) bool {
+				return !strings.HasPrefix(c.Label, podSecurityPrefix) && !c.Holds(labels)
+			})
+			if i < 0 && !q.Namespaces.None || !areComplete(r.Blueprint.Tiers[q.Tier].Namespaces.Conditions) {
+				continue // namespaceConditions reports those that are incomplete
+			}
+			if missed[q.Tier] == nil && i >= 0 {
+				lacks[q.Tier] = q.Namespaces.Conditions[i]
+			}
+			missed[q.Tier] = append(missed[q.Tier], t.Name)
+		}
+	}
+	for tier, teams := range sorted(missed) {
+		path := at("tiers", tier, "namespaces")
+		when, cure := "if its queues only lend", "select the namespaces of its teams"
+		if c, found := lacks[tier]; found {
+			when = "if an administrator labels the namespaces"
+			cure = fmt.Sprintf("change the condition on label %q", c.Label)
+			if c.Operator == ir.LabelIn && labelText(c.Label) == c.Label && c.Label != ir.LabelTeam {
+				cure += fmt.Sprintf(", or write teams: %s: labels: %s: %s", strconv.Quote(teams[0]),
+					strconv.Quote(c.Label), strconv.Quote(c.Values[0]))
+			}
+		}
+		which := fmt.Sprintf("the namespace of team %q, whose jobs", teams[0])
+		if len(teams) > 1 {
+			which = fmt.Sprintf("the namespaces of teams %s, whose jobs", words.Quoted(teams, 4))
+		}
+		r.add(path, say("tier %q does not select %s never start", tier, which),
+			helpOrAccept(when, "%s", cure))
+	}
+}
+
+// areComplete reports whether conditions on namespaces say exactly one thing each.
+func areComplete(conditions []schema.NamespaceCondition) bool {
+	return !slices.ContainsFunc(conditions, func(c schema.NamespaceCondition) bool {
+		return len(conditionFields(c)) != 1
+	})
+}
+
+// podSecurityPrefix begins the labels of the Pod Security Standards, which a namespace has.
+const podSecurityPrefix = "pod-security.kubernetes.io/"
 
 // namesOfNoQueue reports names of queues that a team does not have, and the name of a
 // ClusterQueue that belongs to a tier.

@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -53,16 +52,7 @@ func teamNamespace(p *ir.Platform, lent ir.Lent, t ir.Team, onTheNode bool) *cor
 		TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"),
 		ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace),
 	}
-	own := n.Labels
-	n.Labels = map[string]string{}
-	for _, l := range slices.Concat(p.Labels, t.Labels) {
-		n.Labels[l.Key] = l.Value
-	}
-	maps.Copy(n.Labels, own)
-	for _, l := range t.NamespaceLabels {
-		n.Labels[l.Key] = l.Value
-	}
-	n.Labels[ir.LabelTeam] = t.Name
+	n.Labels = p.LabelsOfNamespace(&t)
 	n.Labels[enforceLabel], n.Labels[auditLabel] = baseline, restricted
 	if onTheNode {
 		n.Labels[enforceLabel] = privileged

@@ -578,3 +578,38 @@ func TestNextCapacity(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectedNamespaces: conditions keep their order, and "none" has no selector.
+func TestSelectedNamespaces(t *testing.T) {
+	for _, test := range []struct {
+		selected ir.Namespaces
+		want     string
+	}{
+		{ir.Namespaces{None: true}, ""},
+		{
+			ir.Namespaces{Conditions: []ir.NamespaceCondition{
+				{Label: "campus", Operator: ir.LabelIn, Values: []string{"south", "north"}},
+				{Label: "age", Operator: ir.LabelMissing},
+			}},
+			`  namespaceSelector:
+    matchExpressions:
+    - key: campus
+      operator: In
+      values:
+      - south
+      - north
+    - key: age
+      operator: DoesNotExist
+  preemption:
+`,
+		},
+	} {
+		p := testPlan()
+		p.Teams[0].Queues[0].Namespaces = test.selected
+		got := renderManifests(t, p)["team-a"]
+		got, _, _ = strings.Cut(got, "\n---\n")
+		if !strings.Contains(got, test.want) || strings.Contains(got, "namespaceSelector") != (test.want != "") {
+			t.Errorf("no\n%s\nin\n%s", test.want, got)
+		}
+	}
+}

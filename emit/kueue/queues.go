@@ -80,6 +80,16 @@ func selectNamespaces(n ir.Namespaces, names []string) *metav1.LabelSelector {
 	switch {
 	case n.All:
 		return &metav1.LabelSelector{} // Kueue: nil selects no namespace, {} selects all
+	case n.None:
+		return nil
+	case n.Conditions != nil:
+		selector := &metav1.LabelSelector{}
+		for _, c := range n.Conditions {
+			selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
+				Key: c.Label, Operator: metav1.LabelSelectorOperator(c.Operator), Values: c.Values,
+			})
+		}
+		return selector
 	case n.Labels != nil:
 		labels := map[string]string{}
 		for _, l := range n.Labels {

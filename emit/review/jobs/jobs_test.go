@@ -148,6 +148,25 @@ var changes = []struct {
 		},
 	},
 	{
+		name: "namespace of a queue for labels that it has",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tlabels: stage: \"live\"", "queueing: \"BestEffortFIFO\"",
+			"queueing: \"BestEffortFIFO\", namespaces: [{label: \"stage\", notIn: [\"test\"]}]"},
+		edits: []string{"teams: apps: {", "teams: apps: {\n\tnamespace: \"shop\""},
+		want: []string{
+			"the team's namespace changes | jobs of apps | run on, -, start elsewhere",
+		},
+	},
+	{
+		name: "fewer namespaces by a condition",
+		given: []string{"queueing: \"BestEffortFIFO\"",
+			"queueing: \"BestEffortFIFO\", namespaces: [{label: \"stage\", notIn: [\"test\"]}]"},
+		edits: []string{"[\"test\"]}]", "[\"test\"]}, {label: \"frozen\", exists: false}]"},
+		want: []string{
+			"fewer namespaces may use the queue of tier batch | jobs of apps, speech, vision in tier batch | run on, " +
+				"never start, never start",
+		},
+	},
+	{
 		name: "namespace of a queue for all",
 		edits: []string{
 			"queueing: \"BestEffortFIFO\"",

@@ -68,7 +68,9 @@ func (c *change) namespace(t tenant) {
 		// The principal of the jobs contains their namespace (emit/terraform, teamIdentities).
 		stay += ", without the team's permissions in Google Cloud"
 	}
-	selected := func(p pair) bool { return p.is != nil && selectsTeam(p.is.Namespaces, t.was) }
+	selected := func(p pair) bool {
+		return p.is != nil && p.is.Namespaces.SelectsLabels(c.before.LabelsOfNamespace(t.was))
+	}
 	deselected := slices.ContainsFunc(t.queues, func(p pair) bool { return !selected(p) })
 	if ir.Choose(c.after.Scheduler, false, true) || !c.synced() && !deselected {
 		c.effects.add(t.was.Name, s, outcomes{
@@ -86,17 +88,6 @@ func (c *change) namespace(t tenant) {
 		running: Outcome{RunOn, stay + ". If Kueue evicts them, they do not start again"},
 		waiting: Outcome{NeverStart, "never start: delete them in the old namespace, and submit them to the new one"},
 		new:     fresh,
-	})
-}
-
-// selectsTeam reports whether a queue selects the namespace of a team whose name it does not
-// have: by the labels that the namespace keeps.
-func selectsTeam(n ir.Namespaces, t *ir.Team) bool {
-	if n.All {
-		return true
-	}
-	return n.Labels != nil && !slices.ContainsFunc(n.Labels, func(l ir.KeyValue) bool {
-		return !slices.Contains(t.NamespaceLabels, l)
 	})
 }
 
@@ -294,9 +285,8 @@ func (c *change) covered(p pair) {
 // use no longer.
 func (c *change) otherNamespaces(p pair) {
 	was, is := p.was.Namespaces, p.is.Namespaces
-	wider := is.All || was.Labels != nil && is.Labels != nil && !slices.ContainsFunc(is.Labels,
-		func(l ir.KeyValue) bool { return !slices.Contains(was.Labels, l) })
-	if wider || !was.All && was.Labels == nil {
+	others := was.All || was.Labels != nil || was.Conditions != nil // besides those of the teams
+	if !others || isWider(was, is) {
 		return
 	}
 	c.effects.add(p.team, subject{"fewer namespaces may use the queue of tier " + p.is.Tier, p.is.Tier, ""}, outcomes{
@@ -304,6 +294,25 @@ func (c *change) otherNamespaces(p pair) {
 		waiting: Outcome{NeverStart, "of namespaces that the queue no longer selects never start: delete them"},
 		new:     Outcome{NeverStart, "of namespaces that the queue no longer selects never start"},
 	})
+}
+
+// isWider reports whether a queue selects at least the namespaces that it has selected, as far
+// as its choices tell.
+func isWider(was, is ir.Namespaces) bool {
+	holds := func(c ir.NamespaceCondition) bool {
+		return slices.ContainsFunc(was.Conditions, func(other ir.NamespaceCondition) bool {
+			return other.Label == c.Label && other.Operator == c.Operator && slices.Equal(other.Values, c.Values)
+		})
+	}
+	switch {
+	case is.All:
+		return true
+	case is.Conditions != nil:
+		return was.Conditions != nil && !slices.ContainsFunc(is.Conditions,
+			func(c ir.NamespaceCondition) bool { return !holds(c) })
+	}
+	return was.Labels != nil && is.Labels != nil && !slices.ContainsFunc(is.Labels,
+		func(l ir.KeyValue) bool { return !slices.Contains(was.Labels, l) })
 }
 
 // sharers adds the effect of teams that come to a shared queue, or leave it.

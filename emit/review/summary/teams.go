@@ -212,13 +212,32 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 
 // namespacesText says which namespaces may use a ClusterQueue.
 func namespacesText(n ir.Namespaces) string {
-	switch {
-	case n.All:
-		return "all"
-	case n.Labels != nil:
-		return "those with the labels " + labelsText(n.Labels)
+	var parts []string
+	if n.All {
+		parts = append(parts, "all")
 	}
-	return "those of its teams"
+	if n.None {
+		parts = append(parts, "none")
+	}
+	if n.Labels != nil {
+		parts = append(parts, "those with the labels "+labelsText(n.Labels))
+	}
+	for i, c := range n.Conditions {
+		parts = append(parts, choose(i == 0, "those with ", "")+conditionText(c))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "those of its teams")
+}
+
+// conditionText returns a condition on a label of a namespace, in words.
+func conditionText(c ir.NamespaceCondition) string {
+	operator := map[string]string{
+		ir.LabelIn: " in ", ir.LabelNotIn: " not in ", ir.LabelExists: "", ir.LabelMissing: " missing",
+	}
+	text, known := operator[c.Operator]
+	if !known {
+		text = " " + c.Operator + " "
+	}
+	return "label " + c.Label + text + strings.Join(c.Values, "|")
 }
 
 // addQueue adds the facts about a queue and its quota. The owner is the team, or the
