@@ -423,9 +423,10 @@ func (n *Namespaces) UnmarshalJSON(in []byte) error {
 
 // Preempts mirrors #Preempts.
 type Preempts struct {
-	InQueue   string `json:"inQueue"`
-	ToReclaim string `json:"toReclaim"`
-	ToBorrow  string `json:"toBorrow"`
+	InQueue      string `json:"inQueue"`
+	ToReclaim    string `json:"toReclaim"`
+	ToBorrow     string `json:"toBorrow"`
+	ToBorrowUpTo *int   `json:"toBorrowUpTo"`
 }
 
 // NextCapacity mirrors #NextCapacity.

@@ -363,6 +363,10 @@ type Preemption struct {
 	// ToBorrow is the policy for borrowing jobs of other queues of the cohort if the
 	// waiting job must borrow: PreemptNever or PreemptLowerPriority.
 	ToBorrow string
+	// ToBorrowUpTo is the highest priority of the jobs that ToBorrow evicts, if LimitsToBorrow
+	// is set.
+	ToBorrowUpTo   int32
+	LimitsToBorrow bool
 }
 
 // Evicts reports whether a policy lets jobs evict other jobs.

@@ -287,6 +287,9 @@ func lowerPreemption(b *schema.Blueprint, tier, cohort string) ir.Preemption {
 	}
 	in := b.Tiers[tier].Preempts
 	out := ir.Preemption{InQueue: in.InQueue, ToReclaim: in.ToReclaim, ToBorrow: in.ToBorrow}
+	if in.ToBorrowUpTo != nil && cohort != "" {
+		out.ToBorrowUpTo, out.LimitsToBorrow = int32(*in.ToBorrowUpTo), true
+	}
 	if cohort == "" {
 		out.ToBorrow = ir.PreemptNever
 		if out.ToReclaim == ir.PreemptAny {

@@ -34,6 +34,7 @@ func tierRules() []Rule {
 		rule("E0521", "names of a queue that does not exist", namesOfNoQueue, except(ir.KAI)),
 		rule("E0520", "tier evicts to borrow, but not to reclaim", on("tiers.*", borrowWithoutReclaim), except(ir.KAI)),
 		rule("E0540", "preference that nothing leads to", on("tiers.*", preferWithoutChoice), except(ir.KAI)),
+		rule("E0543", "limit on evictions that do not happen", on("tiers.*", limitWithoutEvictions), except(ir.KAI)),
 		rule("E0541", "condition on namespaces is invalid", on("tiers.*", namespaceConditions), except(ir.KAI)),
 		rule("W0542", "tier does not select the namespaces of its teams", unselectedTeams, whole, except(ir.KAI)),
 		rule("W0512", "waiting job blocks jobs for other hardware", strictOrder, whole, resolved, except(ir.KAI)),
@@ -85,6 +86,9 @@ func preemptsNothing(r *report) {
 		} else if ir.Evicts(t.Preempts.ToBorrow) && !borrows[name] && t.Preempts.ToReclaim != ir.PreemptNever {
 			r.add(path.at("toBorrow"), say("no queue of tier %q can borrow, so toBorrow evicts nobody", name),
 				help("set borrow in a quota of the tier, or remove toBorrow"))
+		} else if upTo := t.Preempts.ToBorrowUpTo; upTo != nil && *upTo < lowest && ir.Evicts(t.Preempts.ToBorrow) {
+			r.add(path.at("toBorrowUpTo"), say("no job has a priority of %d or less, so toBorrow evicts nobody", *upTo),
+				help("raise toBorrowUpTo to %d or more, or remove toBorrow", lowest))
 		}
 	}
 }
@@ -189,6 +193,16 @@ func borrowWithoutReclaim(r *report, tier fieldPath, t schema.Tier) {
 			say("Kueue refuses tier %q: jobs that evict others to borrow must also evict others to reclaim",
 				tier.name()), see(tier.at("preempts", "toReclaim"), "toReclaim"),
 			help("write toReclaim: %q or %q, or remove toBorrow", ir.PreemptLowerPriority, ir.PreemptAny))
+	}
+}
+
+// limitWithoutEvictions reports a limit on the jobs that a tier evicts to borrow, if it evicts
+// none.
+func limitWithoutEvictions(r *report, tier fieldPath, t schema.Tier) {
+	if t.Preempts.ToBorrowUpTo != nil && !ir.Evicts(t.Preempts.ToBorrow) {
+		r.add(tier.at("preempts", "toBorrowUpTo"),
+			say("tier %q evicts no jobs to borrow, so toBorrowUpTo limits nothing", tier.name()),
+			help("write toBorrow: %q, or remove toBorrowUpTo", ir.PreemptLowerPriority))
 	}
 }
 

@@ -2,6 +2,7 @@ package guide
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -24,7 +25,10 @@ type eviction struct {
 	Reclaims                    []string
 	ReclaimsLower, ReclaimsSome bool
 	Borrows                     []string // tiers whose jobs it may evict to borrow
-	EvictedBy                   []string // tiers whose jobs may evict its jobs that borrow
+	// BorrowsUpTo is the highest priority of the jobs that it may evict to borrow, "" for every
+	// lower one.
+	BorrowsUpTo string
+	EvictedBy   []string // tiers whose jobs may evict its jobs that borrow
 
 	hasQueue      bool
 	policy        ir.Preemption
@@ -83,7 +87,7 @@ func (e *eviction) addQueue(q *ir.Queue, borrowers func(capacity string) map[str
 	if q.Cohort == "" {
 		return
 	}
-	e.policy.ToReclaim, e.policy.ToBorrow = q.Preemption.ToReclaim, q.Preemption.ToBorrow
+	e.policy = q.Preemption
 	for _, f := range q.Flavors {
 		for tier, n := range borrowers(f.Flavor) {
 			own := f.Borrows()
@@ -141,6 +145,14 @@ func (e *eviction) conclude(classes []ir.PriorityClass) {
 	}
 	if ir.Evicts(e.policy.ToBorrow) {
 		e.Borrows = below(e.borrowsBeside)
+		if e.policy.LimitsToBorrow {
+			e.BorrowsUpTo = strconv.Itoa(int(e.policy.ToBorrowUpTo))
+			e.Borrows = slices.DeleteFunc(e.Borrows, func(tier string) bool {
+				return !slices.ContainsFunc(classes, func(c ir.PriorityClass) bool {
+					return c.Tier == tier && c.Value <= e.policy.ToBorrowUpTo
+				})
+			})
+		}
 	}
 }
 

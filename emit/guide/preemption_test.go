@@ -55,6 +55,18 @@ func TestEviction(t *testing.T) {
 			},
 		},
 		{
+			name: "borrow up to a priority", cohorts: true, borrow: 4,
+			hp: ir.Preemption{ToReclaim: ir.PreemptLowerPriority, ToBorrow: ir.PreemptLowerPriority,
+				LimitsToBorrow: true, ToBorrowUpTo: 10},
+			want: []string{"; to borrow, `lp` jobs that borrow" + lower + ", at most 10 |"},
+		},
+		{
+			name: "borrow up to a priority below all", cohorts: true, borrow: 4,
+			hp: ir.Preemption{ToReclaim: ir.PreemptLowerPriority, ToBorrow: ir.PreemptLowerPriority,
+				LimitsToBorrow: true, ToBorrowUpTo: 9},
+			want: []string{"| `hp` | " + inOrder + reclaim + lower + " | no job | "},
+		},
+		{
 			name: "no cohorts", hp: ir.Preemption{InQueue: ir.PreemptLowerPriority},
 			want: []string{
 				"| `lp` | " + inOrder + "no job | no job |\n",

@@ -579,6 +579,16 @@ func TestNextCapacity(t *testing.T) {
 	}
 }
 
+// TestLimitedBorrowing: the highest priority of the jobs that are evicted, also 0.
+func TestLimitedBorrowing(t *testing.T) {
+	p := testPlan()
+	p.Teams[0].Queues[0].Preemption.LimitsToBorrow = true
+	const want = "    borrowWithinCohort:\n      maxPriorityThreshold: 0\n      policy: LowerPriority\n"
+	if got := renderManifests(t, p)["team-a"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+}
+
 // TestSelectedNamespaces: conditions keep their order, and "none" has no selector.
 func TestSelectedNamespaces(t *testing.T) {
 	for _, test := range []struct {

@@ -50,6 +50,9 @@ func preemptionOf(p ir.Preemption) *v1beta2.ClusterQueuePreemption {
 	}
 	if ir.Evicts(p.ToBorrow) {
 		out.BorrowWithinCohort = &v1beta2.BorrowWithinCohort{Policy: v1beta2.BorrowWithinCohortPolicy(p.ToBorrow)}
+		if p.LimitsToBorrow {
+			out.BorrowWithinCohort.MaxPriorityThreshold = new(p.ToBorrowUpTo)
+		}
 	}
 	return out
 }

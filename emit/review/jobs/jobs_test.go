@@ -400,6 +400,20 @@ var changes = []struct {
 		},
 	},
 	{
+		name: "higher limit on evictions to borrow",
+		given: []string{
+			`capacity: ["demand"], preempts: toReclaim: "LowerPriority"`,
+			`capacity: ["demand"], preempts: {toReclaim: "LowerPriority", toBorrow: "LowerPriority", toBorrowUpTo: 5}`,
+			"quota: urgent: demand: accelerators: 4", "quota: urgent: demand: {accelerators: 4, borrow: 2}",
+		},
+		edits: []string{"toBorrowUpTo: 5", "toBorrowUpTo: 10"},
+		want: []string{
+			"preemption of tier urgent: toBorrowUpTo 5 -> 10 | jobs of speech, vision in tier batch | may stop, -, -",
+			"preemption of tier urgent: toBorrowUpTo 5 -> 10 | jobs of speech, vision in tier urgent | -, may start, " +
+				"may start",
+		},
+	},
+	{
 		name:  "higher priority",
 		edits: []string{"high: 20", "high: 30"},
 		want: []string{

@@ -196,6 +196,7 @@ var derivedFields = map[string][]string{
 		"SharedQueues.Queue.Flavors.Quotas.Follows", "Teams.Queues.Flavors.Quotas.Follows",
 	},
 	"the queue that the team shares has it, and the plans have it in no other queue": {
+		"Teams.Queues.Preemption.ToBorrowUpTo",
 		"Teams.Queues.Namespaces.Conditions.Label", "Teams.Queues.Namespaces.Conditions.Operator",
 		"Teams.Queues.Namespaces.Conditions.Values",
 	},
@@ -250,7 +251,7 @@ var partlyDerived = map[string][]string{
 		"Teams.Queues.Namespaces.Labels.Key",
 		"Teams.Queues.Namespaces.Labels.Value", "Teams.Queues.NextCapacity.AfterEvicting",
 		"Teams.Queues.NextCapacity.BeforeBorrowing", "Teams.Queues.NextCapacity.PrefersEvicting",
-		"Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.ToBorrow",
+		"Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.LimitsToBorrow", "Teams.Queues.Preemption.ToBorrow",
 		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Strategy",
 	},
 }

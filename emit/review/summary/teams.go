@@ -279,6 +279,9 @@ func preemptionText(p ir.Preemption) string {
 			parts = append(parts, policy.field+" "+policy.value)
 		}
 	}
+	if p.LimitsToBorrow || p.ToBorrowUpTo != 0 {
+		parts = append(parts, "toBorrowUpTo "+strconv.Itoa(int(p.ToBorrowUpTo)))
+	}
 	return cmp.Or(strings.Join(parts, ", "), "evicts nobody")
 }
 
