@@ -470,6 +470,7 @@ type Shared struct {
 	ClusterQueue *string          `json:"clusterQueue"`
 	Cohort       *string          `json:"cohort"`
 	Quota        map[string]Quota `json:"quota"`
+	Stop         *string          `json:"stop"`
 }
 
 // Cohort mirrors #Cohort.
@@ -506,6 +507,7 @@ type Team struct {
 type QueueNames struct {
 	ClusterQueue *string `json:"clusterQueue"`
 	LocalQueue   *string `json:"localQueue"`
+	Stop         *string `json:"stop"`
 }
 
 // Quota mirrors #Quota.

@@ -224,6 +224,9 @@ type Queue struct {
 	NextCapacity NextCapacity
 	// Namespaces are the namespaces whose LocalQueues may use the ClusterQueue.
 	Namespaces Namespaces
+	// Stop is what the platform decides about starting jobs: StopNone, StopHold or StopDrain,
+	// or "" if an administrator decides it.
+	Stop string
 	// MaxGraceSeconds is the longest time that pods may take to stop.
 	MaxGraceSeconds int
 	Flavors         []FlavorQuota // in the order in which the scheduler tries them
@@ -341,6 +344,26 @@ const (
 	StrictFIFO     = "StrictFIFO"     // the first job blocks the jobs behind it
 	BestEffortFIFO = "BestEffortFIFO" // jobs that fit may overtake it
 )
+
+// The values of Queue.Stop, spelt as in the API of Kueue.
+const (
+	StopNone  = "None"         // the queue starts jobs
+	StopHold  = "Hold"         // running jobs continue, and no other job starts
+	StopDrain = "HoldAndDrain" // running jobs are evicted, and no job starts
+)
+
+// Stops reports whether a queue with a value of Queue.Stop starts no jobs.
+func Stops(stop string) bool { return stop == StopHold || stop == StopDrain }
+
+// HasStop reports whether the platform decides about some ClusterQueue whether it starts jobs.
+func (p *Platform) HasStop() bool {
+	for q := range p.ClusterQueues() {
+		if q.Stop != "" {
+			return true
+		}
+	}
+	return false
+}
 
 // The policies of Preemption, spelt as in the API of Kueue.
 const (

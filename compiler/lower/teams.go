@@ -138,6 +138,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			if q := lowerQueue(b, tier, quota, valueOr(in.Cohort, ""), offers); len(q.Flavors) > 0 {
 				q.ClusterQueue = valueOr(in.Queues[tier].ClusterQueue, ir.ClusterQueuePrefix+name+"-"+tier)
 				q.LocalQueue = valueOr(in.Queues[tier].LocalQueue, ir.LocalQueuePrefix+name+"-"+tier)
+				q.Stop = valueOr(in.Queues[tier].Stop, "")
 				if oneQueue {
 					q.ClusterQueue, q.LocalQueue = name, name
 				}
@@ -205,6 +206,7 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 			continue
 		}
 		q.ClusterQueue, q.Shared = valueOr(t.Shared.ClusterQueue, ir.ClusterQueuePrefix+tier), true
+		q.Stop = valueOr(t.Shared.Stop, "")
 		teams := sortedUnique(t.Shared.Teams)
 		if t.Shared.Teams == nil {
 			teams = slices.Sorted(maps.Keys(b.Teams))

@@ -35,6 +35,7 @@ func tierRules() []Rule {
 		rule("E0520", "tier evicts to borrow, but not to reclaim", on("tiers.*", borrowWithoutReclaim), except(ir.KAI)),
 		rule("E0540", "preference that nothing leads to", on("tiers.*", preferWithoutChoice), except(ir.KAI)),
 		rule("E0543", "limit on evictions that do not happen", on("tiers.*", limitWithoutEvictions), except(ir.KAI)),
+		rule("N0544", "queue starts no jobs", heldQueues, except(ir.KAI)),
 		rule("E0541", "condition on namespaces is invalid", on("tiers.*", namespaceConditions), except(ir.KAI)),
 		rule("W0542", "tier does not select the namespaces of its teams", unselectedTeams, whole, except(ir.KAI)),
 		rule("W0512", "waiting job blocks jobs for other hardware", strictOrder, whole, resolved, except(ir.KAI)),
@@ -520,6 +521,37 @@ func namesOfNoQueue(r *report) {
 				r.addKey(path.at("clusterQueue"),
 					say("the ClusterQueue of tier %q belongs to all its teams, so a team cannot name it", tier),
 					see(at("tiers", tier, "shared"), "shared here"), help("set tiers.%s.shared.clusterQueue", tier))
+			}
+			if i >= 0 && t.Queues[i].Shared && b.Teams[t.Name].Queues[tier].Stop != nil {
+				r.addKey(path.at("stop"),
+					say("the ClusterQueue of tier %q belongs to all its teams, so a team cannot stop it", tier),
+					see(at("tiers", tier, "shared"), "shared here"), help("set tiers.%s.shared.stop", tier))
+			}
+		}
+	}
+}
+
+// heldQueues reports queues that start no jobs, because nobody should forget them.
+func heldQueues(r *report) {
+	hold := func(path fieldPath, stop, queue string) {
+		if !ir.Stops(stop) {
+			return
+		}
+		does := "its running jobs continue"
+		if stop == ir.StopDrain {
+			does = "its running jobs are evicted"
+		}
+		r.add(path, say("%s starts no jobs, and %s", queue, does),
+			help("remove stop and build, so that the waiting jobs start"))
+	}
+	for _, q := range r.Plan.SharedQueues {
+		hold(at("tiers", q.Tier, "shared", "stop"), q.Stop, fmt.Sprintf("the queue of tier %q", q.Tier))
+	}
+	for _, t := range r.Plan.Teams {
+		for _, q := range t.Queues {
+			if !q.Shared {
+				hold(at("teams", t.Name, "queues", q.Tier, "stop"), q.Stop,
+					fmt.Sprintf("the queue of team %q in tier %q", t.Name, q.Tier))
 			}
 		}
 	}

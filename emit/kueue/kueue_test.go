@@ -589,6 +589,17 @@ func TestLimitedBorrowing(t *testing.T) {
 	}
 }
 
+// TestStop: only a decision of the blueprint is in a ClusterQueue.
+func TestStop(t *testing.T) {
+	for stop, want := range map[string]bool{"": false, ir.StopNone: true, ir.StopHold: true, ir.StopDrain: true} {
+		p := testPlan()
+		p.Teams[0].Queues[0].Stop = stop
+		if got := renderManifests(t, p)["team-a"]; strings.Contains(got, "  stopPolicy: "+stop+"\n") != want {
+			t.Errorf("stop %q:\n%s", stop, got)
+		}
+	}
+}
+
 // TestSelectedNamespaces: conditions keep their order, and "none" has no selector.
 func TestSelectedNamespaces(t *testing.T) {
 	for _, test := range []struct {

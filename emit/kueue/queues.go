@@ -26,6 +26,9 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 			FlavorFungibility:       fungibilityOf(q.NextCapacity),
 		},
 	}
+	if q.Stop != "" {
+		c.Spec.StopPolicy = new(v1beta2.StopPolicy(q.Stop))
+	}
 	for _, g := range q.Groups() {
 		group := v1beta2.ResourceGroup{}
 		for _, name := range g.Resources {

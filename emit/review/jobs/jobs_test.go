@@ -204,6 +204,29 @@ var changes = []struct {
 		},
 	},
 	{
+		name:  "stop",
+		edits: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: stop: \"Hold\""},
+		want: []string{
+			"stop of the queue of tier batch: None -> Hold | jobs of apps in tier batch | run on, wait, wait",
+		},
+	},
+	{
+		name:  "drain",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: stop: \"Hold\""},
+		edits: []string{"\"Hold\"", "\"HoldAndDrain\""},
+		want: []string{
+			"stop of the queue of tier batch: Hold -> HoldAndDrain | jobs of apps in tier batch | stop, wait, wait",
+		},
+	},
+	{
+		name:  "start again",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: stop: \"Hold\""},
+		edits: []string{"\tqueues: batch: stop: \"Hold\"", ""},
+		want: []string{
+			"stop of the queue of tier batch: Hold -> None | jobs of apps in tier batch | -, may start, may start",
+		},
+	},
+	{
 		name:  "queueing",
 		edits: []string{"BestEffortFIFO", "StrictFIFO"},
 		want: []string{

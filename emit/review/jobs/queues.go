@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -173,6 +174,7 @@ func (c *change) queues() {
 			case ir.Choose(c.after.Scheduler, true, false):
 				c.renamed(t, p)
 				c.order(p)
+				c.onHold(p)
 				c.covered(p)
 				c.otherNamespaces(p)
 			}
@@ -246,6 +248,28 @@ func (c *change) order(p pair) {
 		c.effects.add(p.team, subject{"order of capacities in tier " + p.is.Tier, p.is.Tier, ""},
 			outcomes{waiting: o, new: o})
 	}
+}
+
+// onHold adds the effects of a queue that starts no jobs any more, or starts jobs again. Without
+// a decision of the blueprint, the queue gets Kueue's default: it starts jobs.
+func (c *change) onHold(p pair) {
+	const until = "wait until the queue starts jobs again"
+	was, is := cmp.Or(p.was.Stop, ir.StopNone), cmp.Or(p.is.Stop, ir.StopNone)
+	if was == is {
+		return
+	}
+	o := outcomes{waiting: Outcome{Wait, until}, new: Outcome{Wait, until}}
+	switch is {
+	case ir.StopDrain:
+		o.running = Outcome{Stop, "stop, and " + until}
+	case ir.StopHold:
+		o.running = Outcome{RunOn, "continue. If Kueue evicts them, they " + until}
+	default:
+		o = outcomes{
+			waiting: Outcome{MayStart, "may start"}, new: Outcome{MayStart, "may start"},
+		}
+	}
+	c.effects.add(p.team, subject{"stop of the queue of tier " + p.is.Tier + ": " + was + " -> " + is, p.is.Tier, ""}, o)
 }
 
 // commonFlavors returns the capacities of q that other has too.

@@ -252,7 +252,7 @@ var partlyDerived = map[string][]string{
 		"Teams.Queues.Namespaces.Labels.Value", "Teams.Queues.NextCapacity.AfterEvicting",
 		"Teams.Queues.NextCapacity.BeforeBorrowing", "Teams.Queues.NextCapacity.PrefersEvicting",
 		"Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.LimitsToBorrow", "Teams.Queues.Preemption.ToBorrow",
-		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Strategy",
+		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Stop", "Teams.Queues.Strategy",
 	},
 }
 

@@ -240,6 +240,21 @@ func conditionText(c ir.NamespaceCondition) string {
 	return "label " + c.Label + text + strings.Join(c.Values, "|")
 }
 
+// stopText says whether a queue starts jobs.
+func stopText(stop string) string {
+	switch stop {
+	case "":
+		return "as an administrator decides"
+	case ir.StopNone:
+		return "yes"
+	case ir.StopHold:
+		return "no, and running jobs continue"
+	case ir.StopDrain:
+		return "no, and running jobs are evicted"
+	}
+	return stop
+}
+
 // addQueue adds the facts about a queue and its quota. The owner is the team, or the
 // tier if teams share the queue. in is the end of the names of a team's facts, and
 // "" for a tier.
@@ -250,6 +265,7 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 		quotas = append(quotas, factPath(owner.kind, owner.name, "quota of "+f.Flavor+in))
 	}
 	owner.is("queueing"+in, q.Strategy)
+	owner.is("whether the queue starts jobs"+in, stopText(q.Stop))
 	owner.is("namespaces that may use the queue"+in, namespacesText(q.Namespaces))
 	owner.is("longest time that pods may take to end"+in, strconv.Itoa(q.MaxGraceSeconds)+" seconds")
 	owner.has("order of capacities"+in, fact{form: order, list: flavors})
