@@ -507,7 +507,14 @@ type Team struct {
 type QueueNames struct {
 	ClusterQueue *string `json:"clusterQueue"`
 	LocalQueue   *string `json:"localQueue"`
-	Stop         *string `json:"stop"`
+	// LocalQueues are used instead of LocalQueue, by name.
+	LocalQueues map[string]LocalQueue `json:"localQueues"`
+	Stop        *string               `json:"stop"`
+}
+
+// LocalQueue mirrors #LocalQueue.
+type LocalQueue struct {
+	Stop *string `json:"stop"`
 }
 
 // Quota mirrors #Quota.

@@ -86,10 +86,12 @@ const (
 	LocalQueuePrefix   = "lq-"
 )
 
-// NamesLocalQueue reports whether the blueprint names the LocalQueue of a team's queue of
+// NamesLocalQueue reports whether the blueprint names a LocalQueue of a team's queue of
 // Kueue, so that the name does not follow from team and tier.
 func (t *Team) NamesLocalQueue(q Queue) bool {
-	return q.LocalQueue != LocalQueuePrefix+t.Name+"-"+q.Tier
+	return slices.ContainsFunc(q.LocalQueueNames(), func(name string) bool {
+		return name != LocalQueuePrefix+t.Name+"-"+q.Tier
+	})
 }
 
 // NamesClusterQueue reports whether the blueprint names the ClusterQueue of a team's

@@ -213,6 +213,9 @@ type Queue struct {
 	Classes      []string
 	ClusterQueue string
 	LocalQueue   string
+	// LocalQueues are all LocalQueues of the team, sorted by name, if the blueprint gives them.
+	// LocalQueue is then the first. AllLocalQueues returns them in any case.
+	LocalQueues []LocalQueue
 	// Shared reports whether the ClusterQueue belongs to a SharedQueue. The fields
 	// below then hold for all teams that share it.
 	Shared   bool
@@ -230,6 +233,29 @@ type Queue struct {
 	// MaxGraceSeconds is the longest time that pods may take to stop.
 	MaxGraceSeconds int
 	Flavors         []FlavorQuota // in the order in which the scheduler tries them
+}
+
+// LocalQueue is a LocalQueue through which a team's namespace uses a ClusterQueue.
+type LocalQueue struct {
+	Name string
+	Stop string // as Queue.Stop
+}
+
+// AllLocalQueues returns the LocalQueues of a team's queue.
+func (q *Queue) AllLocalQueues() []LocalQueue {
+	if q.LocalQueues == nil {
+		return []LocalQueue{{Name: q.LocalQueue}}
+	}
+	return q.LocalQueues
+}
+
+// LocalQueueNames returns the names of the LocalQueues of a team's queue.
+func (q *Queue) LocalQueueNames() []string {
+	var names []string
+	for _, l := range q.AllLocalQueues() {
+		names = append(names, l.Name)
+	}
+	return names
 }
 
 // ResourceGroup is a part of a queue: resources, and the flavors that have quota of them.

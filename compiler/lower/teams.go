@@ -137,17 +137,17 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			}
 			if q := lowerQueue(b, tier, quota, valueOr(in.Cohort, ""), offers); len(q.Flavors) > 0 {
 				q.ClusterQueue = valueOr(in.Queues[tier].ClusterQueue, ir.ClusterQueuePrefix+name+"-"+tier)
-				q.LocalQueue = valueOr(in.Queues[tier].LocalQueue, ir.LocalQueuePrefix+name+"-"+tier)
+				q.LocalQueue, q.LocalQueues = lowerLocalQueues(in.Queues[tier], ir.LocalQueuePrefix+name+"-"+tier)
 				q.Stop = valueOr(in.Queues[tier].Stop, "")
 				if oneQueue {
-					q.ClusterQueue, q.LocalQueue = name, name
+					q.ClusterQueue, q.LocalQueue, q.LocalQueues = name, name, nil
 				}
 				team.Queues = append(team.Queues, q)
 			}
 		}
 		for _, s := range sharedBy[name] {
 			q := s.Queue
-			q.LocalQueue = valueOr(in.Queues[q.Tier].LocalQueue, ir.LocalQueuePrefix+name+"-"+q.Tier)
+			q.LocalQueue, q.LocalQueues = lowerLocalQueues(in.Queues[q.Tier], ir.LocalQueuePrefix+name+"-"+q.Tier)
 			team.Queues = append(team.Queues, q)
 		}
 		slices.SortFunc(team.Queues, func(a, b ir.Queue) int { return strings.Compare(a.Tier, b.Tier) })
@@ -155,6 +155,18 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 		out = append(out, team)
 	}
 	return out
+}
+
+// lowerLocalQueues returns the name of the first LocalQueue of a team's queue, and all of them if
+// the blueprint gives several. usual is the name of one that has no other name.
+func lowerLocalQueues(in schema.QueueNames, usual string) (first string, all []ir.LocalQueue) {
+	for name, l := range byName(in.LocalQueues) {
+		all = append(all, ir.LocalQueue{Name: name, Stop: valueOr(l.Stop, "")})
+	}
+	if all != nil {
+		return all[0].Name, all
+	}
+	return valueOr(in.LocalQueue, usual), nil
 }
 
 // kueueLabels returns the labels by which Kueue of the existing cluster selects the

@@ -35,6 +35,7 @@ func tierRules() []Rule {
 		rule("E0520", "tier evicts to borrow, but not to reclaim", on("tiers.*", borrowWithoutReclaim), except(ir.KAI)),
 		rule("E0540", "preference that nothing leads to", on("tiers.*", preferWithoutChoice), except(ir.KAI)),
 		rule("E0543", "limit on evictions that do not happen", on("tiers.*", limitWithoutEvictions), except(ir.KAI)),
+		rule("E0545", "one LocalQueue and several", bothLocalQueues, except(ir.KAI)),
 		rule("N0544", "queue starts no jobs", heldQueues, except(ir.KAI)),
 		rule("E0541", "condition on namespaces is invalid", on("tiers.*", namespaceConditions), except(ir.KAI)),
 		rule("W0542", "tier does not select the namespaces of its teams", unselectedTeams, whole, except(ir.KAI)),
@@ -525,7 +526,22 @@ func namesOfNoQueue(r *report) {
 			if i >= 0 && t.Queues[i].Shared && b.Teams[t.Name].Queues[tier].Stop != nil {
 				r.addKey(path.at("stop"),
 					say("the ClusterQueue of tier %q belongs to all its teams, so a team cannot stop it", tier),
-					see(at("tiers", tier, "shared"), "shared here"), help("set tiers.%s.shared.stop", tier))
+					see(at("tiers", tier, "shared"), "shared here"),
+					help("set tiers.%s.shared.stop, or stop of the team's localQueues", tier))
+			}
+		}
+	}
+}
+
+// bothLocalQueues reports queues of a team with one LocalQueue and with several.
+func bothLocalQueues(r *report) {
+	for path, names := range every[map[string]schema.QueueNames](r, "teams.*.queues") {
+		for _, tier := range sortedKeys(names) {
+			if names[tier].LocalQueue != nil && names[tier].LocalQueues != nil {
+				r.addKey(path.at(tier, "localQueues"),
+					say("the LocalQueue of team %q in tier %q already has a name", path[1], tier),
+					see(path.at(tier, "localQueue"), "the name"),
+					help("write %s: {} in localQueues, and remove localQueue", strconv.Quote(*names[tier].LocalQueue)))
 			}
 		}
 	}
@@ -549,6 +565,10 @@ func heldQueues(r *report) {
 	}
 	for _, t := range r.Plan.Teams {
 		for _, q := range t.Queues {
+			for _, l := range q.LocalQueues {
+				hold(at("teams", t.Name, "queues", q.Tier, "localQueues", l.Name, "stop"), l.Stop,
+					fmt.Sprintf("LocalQueue %q of team %q", l.Name, t.Name))
+			}
 			if !q.Shared {
 				hold(at("teams", t.Name, "queues", q.Tier, "stop"), q.Stop,
 					fmt.Sprintf("the queue of team %q in tier %q", t.Name, q.Tier))

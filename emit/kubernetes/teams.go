@@ -57,9 +57,11 @@ func teamNamespace(p *ir.Platform, lent ir.Lent, t ir.Team, onTheNode bool) *cor
 	if onTheNode {
 		n.Labels[enforceLabel] = privileged
 	}
-	queues := make([]string, len(t.Queues))
-	for i, q := range t.Queues {
-		queues[i] = q.LocalQueue + classesSeparator + strings.Join(q.Classes, classSeparator)
+	var queues []string
+	for _, q := range t.Queues {
+		for _, name := range q.LocalQueueNames() {
+			queues = append(queues, name+classesSeparator+strings.Join(q.Classes, classSeparator))
+		}
 	}
 	n.Annotations = map[string]string{queuesAnnotation: strings.Join(queues, queueSeparator)}
 	if most := mostLines(lent, t); most != "" {

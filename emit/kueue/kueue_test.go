@@ -600,6 +600,36 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestLocalQueues: all LocalQueues lead to the ClusterQueue, and the policies know their tier.
+func TestLocalQueues(t *testing.T) {
+	p := testPlan()
+	queue := &p.Teams[0].Queues[0]
+	queue.LocalQueue, queue.LocalQueues = "day", []ir.LocalQueue{{Name: "day"}, {Name: "night", Stop: ir.StopHold}}
+	const want = `  name: day
+  namespace: ns-a
+spec:
+  clusterQueue: cq-team-a-hp
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: night
+  namespace: ns-a
+spec:
+  clusterQueue: cq-team-a-hp
+  stopPolicy: Hold
+`
+	if got := renderManifests(t, p)["team-a"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+	if got := kueue.TierOfQueue(p); !strings.HasPrefix(got, "{'ns-a/day': 'hp',\n'ns-a/night': 'hp'}\n") {
+		t.Errorf("the policies have %q", got)
+	}
+}
+
 // TestSelectedNamespaces: conditions keep their order, and "none" has no selector.
 func TestSelectedNamespaces(t *testing.T) {
 	for _, test := range []struct {

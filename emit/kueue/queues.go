@@ -166,11 +166,18 @@ func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 	return &v1beta2.AdmissionChecksStrategy{AdmissionChecks: rules}
 }
 
-// localQueue returns the LocalQueue through which a team uses a ClusterQueue.
-func localQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.LocalQueue {
-	return &v1beta2.LocalQueue{
-		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
-		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, q.LocalQueue),
-		Spec:       v1beta2.LocalQueueSpec{ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue)},
+// localQueues returns the LocalQueues through which a team uses a ClusterQueue.
+func localQueues(p *ir.Platform, t ir.Team, q ir.Queue) (out []any) {
+	for _, l := range q.AllLocalQueues() {
+		o := &v1beta2.LocalQueue{
+			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
+			ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, l.Name),
+			Spec:       v1beta2.LocalQueueSpec{ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue)},
+		}
+		if l.Stop != "" {
+			o.Spec.StopPolicy = new(v1beta2.StopPolicy(l.Stop))
+		}
+		out = append(out, o)
 	}
+	return out
 }

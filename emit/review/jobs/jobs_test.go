@@ -211,6 +211,22 @@ var changes = []struct {
 		},
 	},
 	{
+		name:  "stop of a LocalQueue",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: localQueues: {day: {}, night: {}}"},
+		edits: []string{"night: {}", "night: stop: \"Hold\""},
+		want: []string{
+			"stop of LocalQueue night: None -> Hold | jobs of apps in tier batch | run on, wait, wait",
+		},
+	},
+	{
+		name:  "another LocalQueue",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: localQueues: {day: {}, night: {}}"},
+		edits: []string{"night: {}", "noon: {}"},
+		want: []string{
+			"another name of the LocalQueue of tier batch | jobs of apps in tier batch | -, -, is rejected",
+		},
+	},
+	{
 		name:  "drain",
 		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: stop: \"Hold\""},
 		edits: []string{"\"Hold\"", "\"HoldAndDrain\""},

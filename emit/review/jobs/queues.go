@@ -191,7 +191,7 @@ func (c *change) queues() {
 // name. Measured on a control plane: conformance/cluster, TestChanges, "shared".
 func (c *change) renamed(t tenant, p pair) {
 	moved := p.was.ClusterQueue != p.is.ClusterQueue
-	named := p.was.LocalQueue != p.is.LocalQueue
+	named := len(missing(p.was.LocalQueueNames(), p.is.LocalQueueNames())) > 0
 	var cause string
 	switch {
 	case p.is.Shared && !p.was.Shared:
@@ -253,8 +253,22 @@ func (c *change) order(p pair) {
 // onHold adds the effects of a queue that starts no jobs any more, or starts jobs again. Without
 // a decision of the blueprint, the queue gets Kueue's default: it starts jobs.
 func (c *change) onHold(p pair) {
+	c.stopChanged(p, "the queue of tier "+p.is.Tier, p.was.Stop, p.is.Stop)
+	was := map[string]string{} // by LocalQueue
+	for _, l := range p.was.AllLocalQueues() {
+		was[l.Name] = l.Stop
+	}
+	for _, l := range p.is.AllLocalQueues() {
+		if stop, known := was[l.Name]; known {
+			c.stopChanged(p, "LocalQueue "+l.Name, stop, l.Stop)
+		}
+	}
+}
+
+// stopChanged adds the effects of another stop of a ClusterQueue or a LocalQueue.
+func (c *change) stopChanged(p pair, queue, was, is string) {
 	const until = "wait until the queue starts jobs again"
-	was, is := cmp.Or(p.was.Stop, ir.StopNone), cmp.Or(p.is.Stop, ir.StopNone)
+	was, is = cmp.Or(was, ir.StopNone), cmp.Or(is, ir.StopNone)
 	if was == is {
 		return
 	}
@@ -265,11 +279,9 @@ func (c *change) onHold(p pair) {
 	case ir.StopHold:
 		o.running = Outcome{RunOn, "continue. If Kueue evicts them, they " + until}
 	default:
-		o = outcomes{
-			waiting: Outcome{MayStart, "may start"}, new: Outcome{MayStart, "may start"},
-		}
+		o = outcomes{waiting: Outcome{MayStart, "may start"}, new: Outcome{MayStart, "may start"}}
 	}
-	c.effects.add(p.team, subject{"stop of the queue of tier " + p.is.Tier + ": " + was + " -> " + is, p.is.Tier, ""}, o)
+	c.effects.add(p.team, subject{"stop of " + queue + ": " + was + " -> " + is, p.is.Tier, ""}, o)
 }
 
 // commonFlavors returns the capacities of q that other has too.

@@ -118,6 +118,11 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 				topic: TopicQueues, form: being, tag: tagShare(q.Tier),
 				follows: []string{factPath(kindTier, q.Tier, "")},
 			})
+			if q.LocalQueues != nil {
+				queues := team
+				queues.topic = TopicQueues
+				queues.is("its LocalQueues in tier "+q.Tier, localQueuesText(q))
+			}
 			continue
 		}
 		owner := team
@@ -125,9 +130,21 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 		what := "queue of tier " + q.Tier
 		owner.has(what, fact{form: being, value: s.describeQuotas(q)})
 		owner.part = &key{kindTeam, t.Name, what}
-		owner.is("names of its queues in "+q.Tier, q.ClusterQueue+", "+q.LocalQueue)
+		owner.is("names of its queues in "+q.Tier, q.ClusterQueue+", "+localQueuesText(q))
 		s.addQueue(owner, q, " in "+q.Tier, factPath(kindTeam, t.Name, "cohort"))
 	}
+}
+
+// localQueuesText lists the LocalQueues of a queue, with those that start no jobs.
+func localQueuesText(q *ir.Queue) string {
+	var texts []string
+	if q.LocalQueues == nil || q.LocalQueue != q.LocalQueues[0].Name {
+		texts = append(texts, q.LocalQueue)
+	}
+	for _, l := range q.LocalQueues {
+		texts = append(texts, l.Name+choose(l.Stop != "", " (starts jobs: "+stopText(l.Stop)+")", ""))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // describeTeam returns a description of a team.
@@ -204,7 +221,7 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 	tier.exists("a queue that " + words.Count(len(teams), "team") + " share: " + s.describeQuotas(&q.Queue))
 	tier.all("teams that share its queue", teams, kindTeam, tagShare(q.Tier))
 	tier.is("ClusterQueue", q.ClusterQueue)
-	tier.is("LocalQueue", q.LocalQueue)
+	tier.is("LocalQueue", localQueuesText(&q.Queue))
 	tier.is("its queue is shared", onOff(q.Shared))
 	tier.is("cohort", cmp.Or(q.Cohort, none))
 	s.addQueue(tier, &q.Queue, "", factPath(kindTier, q.Tier, "cohort"))
