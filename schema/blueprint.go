@@ -406,6 +406,7 @@ type Tier struct {
 	Preempts        Preempts          `json:"preempts"`
 	Capacity        []string          `json:"capacity"`
 	Queueing        *string           `json:"queueing"`
+	NextCapacity    NextCapacity      `json:"nextCapacity"`
 	MaxGraceSeconds int               `json:"maxGraceSeconds"`
 	Shared          *Shared           `json:"shared"`
 	Namespaces      Namespaces        `json:"namespaces"`
@@ -413,13 +414,22 @@ type Tier struct {
 }
 
 // Namespaces are the namespaces whose LocalQueues may use the ClusterQueues of a tier:
-// those of its teams, unless All or Labels is set.
+// those of its teams, unless another field is set.
 type Namespaces struct {
-	All    bool
-	Labels map[string]string
+	All, None  bool
+	Labels     map[string]string
+	Conditions []NamespaceCondition
 }
 
-// UnmarshalJSON decodes "teams", "all" or an object of labels.
+// NamespaceCondition mirrors #NamespaceCondition.
+type NamespaceCondition struct {
+	Label  string   `json:"label"`
+	In     []string `json:"in"`
+	NotIn  []string `json:"notIn"`
+	Exists *bool    `json:"exists"`
+}
+
+// UnmarshalJSON decodes "teams", "all", "none", an object of labels or a list of conditions.
 func (n *Namespaces) UnmarshalJSON(in []byte) error {
 	switch string(in) {
 	case `"teams"`:
@@ -428,16 +438,36 @@ func (n *Namespaces) UnmarshalJSON(in []byte) error {
 	case `"all"`:
 		*n = Namespaces{All: true}
 		return nil
+	case `"none"`:
+		*n = Namespaces{None: true}
+		return nil
+	}
+	if in[0] == '[' {
+		return json.Unmarshal(in, &n.Conditions)
 	}
 	return json.Unmarshal(in, &n.Labels)
 }
 
 // Preempts mirrors #Preempts.
 type Preempts struct {
-	InQueue   string `json:"inQueue"`
-	ToReclaim string `json:"toReclaim"`
-	ToBorrow  string `json:"toBorrow"`
+	InQueue      string `json:"inQueue"`
+	ToReclaim    string `json:"toReclaim"`
+	ToBorrow     string `json:"toBorrow"`
+	ToBorrowUpTo *int   `json:"toBorrowUpTo"`
 }
+
+// NextCapacity mirrors #NextCapacity.
+type NextCapacity struct {
+	BeforeBorrowing bool    `json:"beforeBorrowing"`
+	BeforeEvicting  bool    `json:"beforeEvicting"`
+	Prefer          *string `json:"prefer"`
+}
+
+// The values of NextCapacity.Prefer.
+const (
+	PreferBorrow = "borrow"
+	PreferEvict  = "evict"
+)
 
 // PriorityClass is a tier's PriorityClass.
 type PriorityClass struct {
@@ -467,6 +497,7 @@ type Shared struct {
 	ClusterQueue *string          `json:"clusterQueue"`
 	Cohort       *string          `json:"cohort"`
 	Quota        map[string]Quota `json:"quota"`
+	Stop         *string          `json:"stop"`
 }
 
 // Cohort mirrors #Cohort.
@@ -503,6 +534,14 @@ type Team struct {
 type QueueNames struct {
 	ClusterQueue *string `json:"clusterQueue"`
 	LocalQueue   *string `json:"localQueue"`
+	// LocalQueues are used instead of LocalQueue, by name.
+	LocalQueues map[string]LocalQueue `json:"localQueues"`
+	Stop        *string               `json:"stop"`
+}
+
+// LocalQueue mirrors #LocalQueue.
+type LocalQueue struct {
+	Stop *string `json:"stop"`
 }
 
 // Quota mirrors #Quota.

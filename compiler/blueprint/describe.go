@@ -57,6 +57,8 @@ func describeWanted(schema cue.Value) string {
 		return wanted
 	case cue.StructKind | cue.StringKind: // a struct, or a word instead of a struct
 		return describeTexts(schema) + ", or " + describeWanted(structArm(schema))
+	case cue.StructKind | cue.StringKind | cue.ListKind: // also a list
+		return describeTexts(schema) + ", a struct: { ... }, or a list: [...]"
 	default:
 		return kind.String()
 	}

@@ -115,23 +115,25 @@ func (g *grammar) walkValue(schema, value cue.Value, path []string) {
 	// A one-of is bottom by itself, because it has no field yet.
 	structural := schema.IncompleteKind()&^cue.StructKind == 0
 	switch {
-	case !structural && isStruct(value) && structArm(schema).Exists():
-		g.walkObject(structArm(schema), value, path)
+	case !structural && isStruct(value) && armOf(schema, cue.StructKind).Exists():
+		g.walkObject(armOf(schema, cue.StructKind), value, path)
 	case structural && isStruct(value):
 		g.walkObject(schema, value, path)
 	case schema.IncompleteKind() == cue.ListKind && isList(value):
 		g.walkList(schema, value, path)
+	case isList(value) && armOf(schema, cue.ListKind).Exists():
+		g.walkList(armOf(schema, cue.ListKind), value, path)
 	default:
 		g.checkScalar(schema, value, path)
 	}
 }
 
-// structArm returns the arm of a constraint that accepts a struct, if it also accepts other
-// values. The result does not exist if there is no such arm.
-func structArm(constraint cue.Value) cue.Value {
+// armOf returns the arm of a constraint that accepts values of a kind, if the constraint also
+// accepts values of other kinds. The result does not exist if there is no such arm.
+func armOf(constraint cue.Value, kind cue.Kind) cue.Value {
 	if op, args := constraint.Expr(); op == cue.OrOp {
 		for _, arm := range args {
-			if arm.IncompleteKind() == cue.StructKind {
+			if arm.IncompleteKind() == kind {
 				return arm
 			}
 		}

@@ -376,10 +376,15 @@ func (g *grammar) guessStruct(schema, value cue.Value, path []string) []guess {
 		}
 	}
 	for _, field := range fields {
-		add(field, string(text))
+		if !slices.Contains(dependentFields, field) {
+			add(field, string(text))
+		}
 	}
 	return append(guesses, guessFields(name, schema, value)...)
 }
+
+// dependentFields are fields that mean nothing without another field of their struct.
+var dependentFields = []string{"prefer", "toBorrowUpTo"}
 
 // guessFields returns the advice to write the required fields of a struct instead of a
 // value that is no struct: the value in the first field that accepts it, and the others

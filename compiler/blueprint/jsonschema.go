@@ -100,8 +100,8 @@ func jsonObject(constraint cue.Value) *jsonSchema {
 	return s
 }
 
-// jsonScalar converts a constraint on strings, numbers or booleans. A struct can be an
-// alternative to them.
+// jsonScalar converts a constraint on strings, numbers or booleans. Structs and lists can be
+// alternatives to them.
 func jsonScalar(constraint cue.Value) *jsonSchema {
 	var constants, others []cue.Value
 	var alternatives []*jsonSchema
@@ -109,6 +109,8 @@ func jsonScalar(constraint cue.Value) *jsonSchema {
 		switch {
 		case arm.IncompleteKind() == cue.StructKind:
 			alternatives = append(alternatives, jsonObject(arm))
+		case arm.IncompleteKind() == cue.ListKind:
+			alternatives = append(alternatives, jsonSchemaOf(arm))
 		case arm.IsConcrete():
 			constants = append(constants, arm)
 		default:

@@ -86,10 +86,12 @@ const (
 	LocalQueuePrefix   = "lq-"
 )
 
-// NamesLocalQueue reports whether the blueprint names the LocalQueue of a team's queue of
+// NamesLocalQueue reports whether the blueprint names a LocalQueue of a team's queue of
 // Kueue, so that the name does not follow from team and tier.
 func (t *Team) NamesLocalQueue(q Queue) bool {
-	return q.LocalQueue != LocalQueuePrefix+t.Name+"-"+q.Tier
+	return slices.ContainsFunc(q.LocalQueueNames(), func(name string) bool {
+		return name != LocalQueuePrefix+t.Name+"-"+q.Tier
+	})
 }
 
 // NamesClusterQueue reports whether the blueprint names the ClusterQueue of a team's
@@ -142,6 +144,9 @@ const (
 	LabelPartOf    = "app.kubernetes.io/part-of"
 	LabelTeam      = "team"
 )
+
+// ManagedBy is the value of LabelManagedBy.
+const ManagedBy = "batchwright"
 
 // Labels of every Google Cloud resource that can have labels.
 const (

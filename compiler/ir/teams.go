@@ -232,6 +232,9 @@ type Queue struct {
 	Classes      []string
 	ClusterQueue string
 	LocalQueue   string
+	// LocalQueues are all LocalQueues of the team, sorted by name, if the blueprint gives them.
+	// LocalQueue is then the first. AllLocalQueues returns them in any case.
+	LocalQueues []LocalQueue
 	// Shared reports whether the ClusterQueue belongs to a SharedQueue. The fields
 	// below then hold for all teams that share it.
 	Shared   bool
@@ -239,11 +242,39 @@ type Queue struct {
 	Strategy string // StrictFIFO or BestEffortFIFO
 	// Preemption says which running jobs its waiting jobs may evict.
 	Preemption Preemption
+	// NextCapacity says when its waiting jobs go on to the next of Flavors.
+	NextCapacity NextCapacity
 	// Namespaces are the namespaces whose LocalQueues may use the ClusterQueue.
 	Namespaces Namespaces
+	// Stop is what the platform decides about starting jobs: StopNone, StopHold or StopDrain,
+	// or "" if an administrator decides it.
+	Stop string
 	// MaxGraceSeconds is the longest time that pods may take to stop.
 	MaxGraceSeconds int
 	Flavors         []FlavorQuota // in the order in which the scheduler tries them
+}
+
+// LocalQueue is a LocalQueue through which a team's namespace uses a ClusterQueue.
+type LocalQueue struct {
+	Name string
+	Stop string // as Queue.Stop
+}
+
+// AllLocalQueues returns the LocalQueues of a team's queue.
+func (q *Queue) AllLocalQueues() []LocalQueue {
+	if q.LocalQueues == nil {
+		return []LocalQueue{{Name: q.LocalQueue}}
+	}
+	return q.LocalQueues
+}
+
+// LocalQueueNames returns the names of the LocalQueues of a team's queue.
+func (q *Queue) LocalQueueNames() []string {
+	var names []string
+	for _, l := range q.AllLocalQueues() {
+		names = append(names, l.Name)
+	}
+	return names
 }
 
 // ResourceGroup is a part of a queue: resources, and the flavors that have quota of them.
@@ -290,7 +321,67 @@ func (q *Queue) Resources() []string {
 // value selects the namespaces of the teams that have the queue.
 type Namespaces struct {
 	All    bool       // every namespace of the cluster
+	None   bool       // no namespace
 	Labels []KeyValue // namespaces with all these labels, sorted by key; nil for the other choices
+	// Conditions select the namespaces whose labels satisfy all of them; nil for the other
+	// choices.
+	Conditions []NamespaceCondition
+}
+
+// NamespaceCondition is a condition on a label of a namespace.
+type NamespaceCondition struct {
+	Label    string
+	Operator string   // LabelIn, LabelNotIn, LabelExists or LabelMissing
+	Values   []string // of LabelIn and LabelNotIn
+}
+
+// The operators of a NamespaceCondition, spelt as in the API of Kubernetes.
+const (
+	LabelIn      = "In"
+	LabelNotIn   = "NotIn" // also satisfied without the label
+	LabelExists  = "Exists"
+	LabelMissing = "DoesNotExist"
+)
+
+// Holds reports whether the labels of a namespace satisfy the condition.
+func (c NamespaceCondition) Holds(labels map[string]string) bool {
+	value, exists := labels[c.Label]
+	switch c.Operator {
+	case LabelIn:
+		return exists && slices.Contains(c.Values, value)
+	case LabelNotIn:
+		return !exists || !slices.Contains(c.Values, value)
+	case LabelExists:
+		return exists
+	}
+	return !exists
+}
+
+// SelectsLabels reports whether the queue selects a namespace with the given labels, whatever
+// the namespace's name is.
+func (n Namespaces) SelectsLabels(labels map[string]string) bool {
+	switch {
+	case n.All:
+		return true
+	case n.Conditions != nil:
+		return !slices.ContainsFunc(n.Conditions, func(c NamespaceCondition) bool { return !c.Holds(labels) })
+	}
+	return n.Labels != nil && !slices.ContainsFunc(n.Labels, func(l KeyValue) bool { return labels[l.Key] != l.Value })
+}
+
+// LabelsOfNamespace returns the labels of a team's namespace, except those of the Pod Security
+// Standards.
+func (p *Platform) LabelsOfNamespace(t *Team) map[string]string {
+	labels := map[string]string{}
+	for _, l := range slices.Concat(p.Labels, t.Labels) {
+		labels[l.Key] = l.Value
+	}
+	labels[LabelManagedBy], labels[LabelPartOf] = ManagedBy, p.Name
+	for _, l := range t.NamespaceLabels {
+		labels[l.Key] = l.Value
+	}
+	labels[LabelTeam] = t.Name
+	return labels
 }
 
 // The orders in which waiting jobs of a queue start.
@@ -298,6 +389,26 @@ const (
 	StrictFIFO     = "StrictFIFO"     // the first job blocks the jobs behind it
 	BestEffortFIFO = "BestEffortFIFO" // jobs that fit may overtake it
 )
+
+// The values of Queue.Stop, spelt as in the API of Kueue.
+const (
+	StopNone  = "None"         // the queue starts jobs
+	StopHold  = "Hold"         // running jobs continue, and no other job starts
+	StopDrain = "HoldAndDrain" // running jobs are evicted, and no job starts
+)
+
+// Stops reports whether a queue with a value of Queue.Stop starts no jobs.
+func Stops(stop string) bool { return stop == StopHold || stop == StopDrain }
+
+// HasStop reports whether the platform decides about some ClusterQueue whether it starts jobs.
+func (p *Platform) HasStop() bool {
+	for q := range p.ClusterQueues() {
+		if q.Stop != "" {
+			return true
+		}
+	}
+	return false
+}
 
 // The policies of Preemption, spelt as in the API of Kueue.
 const (
@@ -320,6 +431,10 @@ type Preemption struct {
 	// ToBorrow is the policy for borrowing jobs of other queues of the cohort if the
 	// waiting job must borrow: PreemptNever or PreemptLowerPriority.
 	ToBorrow string
+	// ToBorrowUpTo is the highest priority of the jobs that ToBorrow evicts, if LimitsToBorrow
+	// is set.
+	ToBorrowUpTo   int32
+	LimitsToBorrow bool
 }
 
 // Evicts reports whether a policy lets jobs evict other jobs.
@@ -327,6 +442,18 @@ func Evicts(policy string) bool { return policy != "" && policy != PreemptNever 
 
 // Any reports whether some policy lets jobs evict other jobs.
 func (p Preemption) Any() bool { return Evicts(p.InQueue) || Evicts(p.ToReclaim) || Evicts(p.ToBorrow) }
+
+// NextCapacity says when a waiting job goes on to the next capacity of its queue, although it
+// could start on this one. The zero value is what Kueue does by default: a job borrows before it
+// goes on, goes on before it evicts, and borrows if it could do either. Source: Kueue v1beta2 API,
+// FlavorFungibility.
+type NextCapacity struct {
+	BeforeBorrowing bool // it goes on before it borrows
+	AfterEvicting   bool // it evicts before it goes on
+	// PrefersEvicting says that a job which could borrow or evict evicts. It needs
+	// BeforeBorrowing, and excludes AfterEvicting.
+	PrefersEvicting bool
+}
 
 // FlavorQuota is a queue's quota of one capacity.
 type FlavorQuota struct {

@@ -43,3 +43,35 @@ func TestRootCohorts(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestSelectsLabels: every operator, and no selection by labels for the teams' own namespaces.
+func TestSelectsLabels(t *testing.T) {
+	labels := map[string]string{"campus": "north", "team": "vision"}
+	one := func(label, operator string, values ...string) Namespaces {
+		return Namespaces{Conditions: []NamespaceCondition{{Label: label, Operator: operator, Values: values}}}
+	}
+	for _, test := range []struct {
+		selected Namespaces
+		want     bool
+	}{
+		{Namespaces{}, false},
+		{Namespaces{None: true}, false},
+		{Namespaces{All: true}, true},
+		{Namespaces{Labels: []KeyValue{{Key: "campus", Value: "north"}}}, true},
+		{Namespaces{Labels: []KeyValue{{Key: "campus", Value: "south"}}}, false},
+		{one("campus", LabelIn, "south", "north"), true},
+		{one("campus", LabelIn, "south"), false},
+		{one("frozen", LabelIn, ""), false},
+		{one("campus", LabelNotIn, "south"), true},
+		{one("campus", LabelNotIn, "north"), false},
+		{one("frozen", LabelNotIn, ""), true},
+		{one("campus", LabelExists), true},
+		{one("frozen", LabelExists), false},
+		{one("campus", LabelMissing), false},
+		{one("frozen", LabelMissing), true},
+	} {
+		if got := test.selected.SelectsLabels(labels); got != test.want {
+			t.Errorf("%+v selects %v: %v", test.selected, labels, got)
+		}
+	}
+}

@@ -150,16 +150,17 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			}
 			if q := lowerQueue(b, tier, quota, valueOr(in.Cohort, ""), offers); len(q.Flavors) > 0 {
 				q.ClusterQueue = valueOr(in.Queues[tier].ClusterQueue, ir.ClusterQueuePrefix+name+"-"+tier)
-				q.LocalQueue = valueOr(in.Queues[tier].LocalQueue, ir.LocalQueuePrefix+name+"-"+tier)
+				q.LocalQueue, q.LocalQueues = lowerLocalQueues(in.Queues[tier], ir.LocalQueuePrefix+name+"-"+tier)
+				q.Stop = valueOr(in.Queues[tier].Stop, "")
 				if oneQueue {
-					q.ClusterQueue, q.LocalQueue = name, name
+					q.ClusterQueue, q.LocalQueue, q.LocalQueues = name, name, nil
 				}
 				team.Queues = append(team.Queues, q)
 			}
 		}
 		for _, s := range sharedBy[name] {
 			q := s.Queue
-			q.LocalQueue = valueOr(in.Queues[q.Tier].LocalQueue, ir.LocalQueuePrefix+name+"-"+q.Tier)
+			q.LocalQueue, q.LocalQueues = lowerLocalQueues(in.Queues[q.Tier], ir.LocalQueuePrefix+name+"-"+q.Tier)
 			team.Queues = append(team.Queues, q)
 		}
 		slices.SortFunc(team.Queues, func(a, b ir.Queue) int { return strings.Compare(a.Tier, b.Tier) })
@@ -169,6 +170,18 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 		out = append(out, team)
 	}
 	return out
+}
+
+// lowerLocalQueues returns the name of the first LocalQueue of a team's queue, and all of them if
+// the blueprint gives several. usual is the name of one that has no other name.
+func lowerLocalQueues(in schema.QueueNames, usual string) (first string, all []ir.LocalQueue) {
+	for name, l := range byName(in.LocalQueues) {
+		all = append(all, ir.LocalQueue{Name: name, Stop: valueOr(l.Stop, "")})
+	}
+	if all != nil {
+		return all[0].Name, all
+	}
+	return valueOr(in.LocalQueue, usual), nil
 }
 
 // kueueLabels returns the labels by which Kueue of the existing cluster selects the
@@ -228,6 +241,7 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 			continue
 		}
 		q.ClusterQueue, q.Shared = valueOr(t.Shared.ClusterQueue, ir.ClusterQueuePrefix+tier), true
+		q.Stop = valueOr(t.Shared.Stop, "")
 		teams := sortedUnique(t.Shared.Teams)
 		if t.Shared.Teams == nil {
 			teams = slices.Sorted(maps.Keys(b.Teams))
@@ -251,8 +265,8 @@ func lowerQueue(
 	t := b.Tiers[tier]
 	q := ir.Queue{
 		Tier: tier, Cohort: cohort, Strategy: queueingOf(t, offers), MaxGraceSeconds: t.MaxGraceSeconds,
-		Preemption: lowerPreemption(b, tier, cohort),
-		Namespaces: ir.Namespaces{All: t.Namespaces.All, Labels: keyValues(t.Namespaces.Labels)},
+		Preemption: lowerPreemption(b, tier, cohort), NextCapacity: lowerNextCapacity(t.NextCapacity),
+		Namespaces: lowerNamespaces(t.Namespaces),
 	}
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
@@ -312,6 +326,9 @@ func lowerPreemption(b *schema.Blueprint, tier, cohort string) ir.Preemption {
 	}
 	in := b.Tiers[tier].Preempts
 	out := ir.Preemption{InQueue: in.InQueue, ToReclaim: in.ToReclaim, ToBorrow: in.ToBorrow}
+	if in.ToBorrowUpTo != nil && cohort != "" {
+		out.ToBorrowUpTo, out.LimitsToBorrow = int32(*in.ToBorrowUpTo), true
+	}
 	if cohort == "" {
 		out.ToBorrow = ir.PreemptNever
 		if out.ToReclaim == ir.PreemptAny {
@@ -319,6 +336,34 @@ func lowerPreemption(b *schema.Blueprint, tier, cohort string) ir.Preemption {
 		}
 	}
 	return out
+}
+
+// lowerNamespaces resolves which namespaces may use the queues of a tier.
+func lowerNamespaces(in schema.Namespaces) ir.Namespaces {
+	out := ir.Namespaces{All: in.All, None: in.None, Labels: keyValues(in.Labels)}
+	for _, c := range in.Conditions {
+		condition := ir.NamespaceCondition{Label: c.Label}
+		switch {
+		case c.In != nil:
+			condition.Operator, condition.Values = ir.LabelIn, c.In
+		case c.NotIn != nil:
+			condition.Operator, condition.Values = ir.LabelNotIn, c.NotIn
+		case valueOr(c.Exists, true):
+			condition.Operator = ir.LabelExists
+		default:
+			condition.Operator = ir.LabelMissing
+		}
+		out.Conditions = append(out.Conditions, condition)
+	}
+	return out
+}
+
+// lowerNextCapacity resolves when the jobs of a tier go on to the next capacity.
+func lowerNextCapacity(in schema.NextCapacity) ir.NextCapacity {
+	return ir.NextCapacity{
+		BeforeBorrowing: in.BeforeBorrowing, AfterEvicting: !in.BeforeEvicting,
+		PrefersEvicting: valueOr(in.Prefer, schema.PreferBorrow) == schema.PreferEvict,
+	}
 }
 
 // multiplyShare returns the amount of a resource in n units of quota.

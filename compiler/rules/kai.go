@@ -64,11 +64,14 @@ func unrehearsed(r *report) {
 	}
 }
 
-// noQueueSettings reports names and namespaces of queues.
+// noQueueSettings reports names, namespaces and order of capacities of queues.
 func (r *report) noQueueSettings() {
 	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		if path := at("tiers", name, "namespaces"); r.Written(path...) {
 			r.reportField(path, ", whose queues take jobs of every namespace", "remove namespaces")
+		}
+		if path := at("tiers", name, "nextCapacity"); r.Written(path...) {
+			r.reportField(path, ", which does not try capacities in an order", "remove nextCapacity")
 		}
 	}
 	for _, name := range sortedKeys(r.Blueprint.Capacity) {

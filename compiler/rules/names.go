@@ -217,12 +217,15 @@ func checkNamespaces(r *report) {
 // limits are those of the APIs.
 func derivedNames(r *report) {
 	reported := map[string]bool{} // one report for each field, however many objects
-	given := func(path fieldPath, what, name string, most int) {
-		if len(name) > most {
-			r.add(path, say("the name of %s has %d characters, but at most %d are allowed", what, len(name),
-				most), help("choose a shorter name"))
+	checkLength := func(add func(fieldPath, string, ...option)) func(path fieldPath, what, name string, most int) {
+		return func(path fieldPath, what, name string, most int) {
+			if len(name) > most {
+				add(path, say("the name of %s has %d characters, but at most %d are allowed", what, len(name),
+					most), help("choose a shorter name"))
+			}
 		}
 	}
+	given, givenKey := checkLength(r.add), checkLength(r.addKey)
 	tooLong := func(path fieldPath, what, name string, most int) {
 		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
@@ -249,9 +252,14 @@ func derivedNames(r *report) {
 			names := r.Blueprint.Teams[t.Name].Queues[q.Tier]
 			// The name of a LocalQueue is used as the value of a label. The default
 			// name of the ClusterQueue is not longer.
-			if names.LocalQueue != nil {
+			switch {
+			case q.LocalQueues != nil:
+				for _, l := range q.LocalQueues {
+					givenKey(at("teams", t.Name, "queues", q.Tier, "localQueues", l.Name), what, l.Name, 63)
+				}
+			case names.LocalQueue != nil:
 				given(at("teams", t.Name, "queues", q.Tier, "localQueue"), what, q.LocalQueue, 63)
-			} else {
+			default:
 				tooLong(path, what, q.LocalQueue, 63)
 			}
 			if names.ClusterQueue != nil && !q.Shared {
@@ -390,20 +398,40 @@ func (r *report) collidingQueues() {
 	}
 	for _, t := range r.Plan.Teams {
 		tiers := map[string]string{} // by the name of the LocalQueue
-		for _, q := range t.Queues {
-			other, taken := tiers[q.LocalQueue]
-			if taken {
-				tier := q.Tier
-				if r.Blueprint.Teams[t.Name].Queues[tier].LocalQueue == nil {
-					tier, other = other, tier
+		for i := range t.Queues {
+			for _, name := range t.Queues[i].LocalQueueNames() {
+				tier := t.Queues[i].Tier
+				if other, taken := tiers[name]; taken {
+					r.sameLocalQueue(t.Name, name, tier, other)
 				}
-				r.add(at("teams", t.Name, "queues", tier, "localQueue"),
-					say("LocalQueue %q would also belong to tier %q", q.LocalQueue, other),
-					see(at("tiers", other), "the other tier"), help("choose another name"))
+				tiers[name] = tier
 			}
-			tiers[q.LocalQueue] = q.Tier
 		}
 	}
+}
+
+// sameLocalQueue reports the name of a LocalQueue that a team has in two tiers, at a tier that
+// names it.
+func (r *report) sameLocalQueue(team, name, tier, other string) {
+	path := func(tier string) fieldPath {
+		names := r.Blueprint.Teams[team].Queues[tier]
+		switch _, several := names.LocalQueues[name]; {
+		case several:
+			return at("teams", team, "queues", tier, "localQueues", name)
+		case names.LocalQueue != nil:
+			return at("teams", team, "queues", tier, "localQueue")
+		}
+		return nil
+	}
+	if path(tier) == nil {
+		tier, other = other, tier
+	}
+	report := r.add
+	if p := path(tier); p[len(p)-1] == name {
+		report = r.addKey
+	}
+	report(path(tier), say("LocalQueue %q would also belong to tier %q", name, other),
+		see(at("tiers", other), "the other tier"), help("choose another name"))
 }
 
 // poolPrefixes reports node pools whose names have the same first 16 characters,

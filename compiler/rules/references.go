@@ -91,17 +91,29 @@ func (r *report) twinOf(name, field string, known []string) string {
 // checkLabel reports a key or a value that no label of a Kubernetes object can have, and
 // returns whether both are possible.
 func (r *report) checkLabel(path fieldPath, key, value string) bool {
-	if len(validation.IsQualifiedName(key)) > 0 {
-		r.addKey(path, say("%q cannot be the key of a label", key), help(
+	return r.checkLabelKey(path, key, r.addKey) && r.checkLabelValue(path, value)
+}
+
+// checkLabelKey reports a text that cannot be the key of a label with add, and returns whether
+// it is valid.
+func (r *report) checkLabelKey(path fieldPath, key string, add func(fieldPath, string, ...option)) bool {
+	valid := len(validation.IsQualifiedName(key)) == 0
+	if !valid {
+		add(path, say("%q cannot be the key of a label", key), help(
 			"write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a domain and a slash"))
-		return false
 	}
-	if len(validation.IsValidLabelValue(value)) > 0 {
+	return valid
+}
+
+// checkLabelValue reports a text that cannot be the value of a label, and returns whether it is
+// valid.
+func (r *report) checkLabelValue(path fieldPath, value string) bool {
+	valid := len(validation.IsValidLabelValue(value)) == 0
+	if !valid {
 		r.add(path, say("%q cannot be the value of a label", value),
 			help("write letters, digits, dashes, underscores and dots, at most 63"))
-		return false
 	}
-	return true
+	return valid
 }
 
 // isReservedLabel reports whether Kubernetes or the platform sets a label of namespaces.

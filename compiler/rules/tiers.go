@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -32,6 +33,12 @@ func tierRules() []Rule {
 		rule("E0523", "namespaces of the teams cannot have a label", impossibleLabels, except(ir.KAI)),
 		rule("E0521", "names of a queue that does not exist", namesOfNoQueue, except(ir.KAI)),
 		rule("E0520", "tier evicts to borrow, but not to reclaim", on("tiers.*", borrowWithoutReclaim), except(ir.KAI)),
+		rule("E0540", "preference that nothing leads to", on("tiers.*", preferWithoutChoice), except(ir.KAI)),
+		rule("E0543", "limit on evictions that do not happen", on("tiers.*", limitWithoutEvictions), except(ir.KAI)),
+		rule("E0545", "one LocalQueue and several", bothLocalQueues, except(ir.KAI)),
+		rule("N0544", "queue starts no jobs", heldQueues, except(ir.KAI)),
+		rule("E0541", "condition on namespaces is invalid", on("tiers.*", namespaceConditions), except(ir.KAI)),
+		rule("W0542", "tier does not select the namespaces of its teams", unselectedTeams, whole, except(ir.KAI)),
 		rule("W0512", "waiting job blocks jobs for other hardware", strictOrder, whole, resolved, except(ir.KAI)),
 	}
 }
@@ -81,6 +88,9 @@ func preemptsNothing(r *report) {
 		} else if ir.Evicts(t.Preempts.ToBorrow) && !borrows[name] && t.Preempts.ToReclaim != ir.PreemptNever {
 			r.add(path.at("toBorrow"), say("no queue of tier %q can borrow, so toBorrow evicts nobody", name),
 				help("set borrow in a quota of the tier, or remove toBorrow"))
+		} else if upTo := t.Preempts.ToBorrowUpTo; upTo != nil && *upTo < lowest && ir.Evicts(t.Preempts.ToBorrow) {
+			r.add(path.at("toBorrowUpTo"), say("no job has a priority of %d or less, so toBorrow evicts nobody", *upTo),
+				help("raise toBorrowUpTo to %d or more, or remove toBorrow", lowest))
 		}
 	}
 }
@@ -186,6 +196,38 @@ func borrowWithoutReclaim(r *report, tier fieldPath, t schema.Tier) {
 				tier.name()), see(tier.at("preempts", "toReclaim"), "toReclaim"),
 			help("write toReclaim: %q or %q, or remove toBorrow", ir.PreemptLowerPriority, ir.PreemptAny))
 	}
+}
+
+// limitWithoutEvictions reports a limit on the jobs that a tier evicts to borrow, if it evicts
+// none.
+func limitWithoutEvictions(r *report, tier fieldPath, t schema.Tier) {
+	if t.Preempts.ToBorrowUpTo != nil && !ir.Evicts(t.Preempts.ToBorrow) {
+		r.add(tier.at("preempts", "toBorrowUpTo"),
+			say("tier %q evicts no jobs to borrow, so toBorrowUpTo limits nothing", tier.name()),
+			help("write toBorrow: %q, or remove toBorrowUpTo", ir.PreemptLowerPriority))
+	}
+}
+
+// preferWithoutChoice reports a preference of a tier whose jobs never compare all capacities.
+// Kueue's API refuses it. Source: Kueue v1beta2 API, FlavorFungibility.
+func preferWithoutChoice(r *report, tier fieldPath, t schema.Tier) {
+	n := t.NextCapacity
+	if n.Prefer == nil || n.BeforeBorrowing && n.BeforeEvicting {
+		return
+	}
+	does := "borrow"
+	var missing []string
+	if !n.BeforeBorrowing {
+		missing = append(missing, "beforeBorrowing: true")
+	} else {
+		does = "evict"
+	}
+	if !n.BeforeEvicting {
+		missing = append(missing, "beforeEvicting: true")
+	}
+	r.add(tier.at("nextCapacity", "prefer"),
+		say("prefer has no effect: jobs of tier %q %s on the first capacity where they can", tier.name(), does),
+		help("write %s, or remove prefer", words.And(missing)))
 }
 
 // namedTwice reports names that occur twice in a list that is a set.
@@ -371,6 +413,95 @@ func impossibleLabels(r *report) {
 	}
 }
 
+// namespaceConditions reports conditions on namespaces that Kueue's webhook refuses, and those
+// that are incomplete.
+func namespaceConditions(r *report, tier fieldPath, t schema.Tier) {
+	for i, c := range t.Namespaces.Conditions {
+		path := tier.at("namespaces", diag.Index(i))
+		r.checkLabelKey(path.at("label"), c.Label, r.add)
+		for j, value := range c.In {
+			r.checkLabelValue(path.at("in", diag.Index(j)), value)
+		}
+		for j, value := range c.NotIn {
+			r.checkLabelValue(path.at("notIn", diag.Index(j)), value)
+		}
+		switch given := conditionFields(c); {
+		case len(given) == 0:
+			r.add(path, say("the condition on label %q is incomplete", c.Label),
+				help("add in or notIn with values, or exists: true or false"))
+		case len(given) > 1:
+			r.addKey(path.at(given[1]), say("the condition on label %q already has %s", c.Label, given[0]),
+				see(path.at(given[0]), "here"), help("write a condition for each"))
+		}
+	}
+}
+
+// conditionFields returns the fields of a condition on namespaces that say what must hold.
+func conditionFields(c schema.NamespaceCondition) (names []string) {
+	if c.In != nil {
+		names = append(names, "in")
+	}
+	if c.NotIn != nil {
+		names = append(names, "notIn")
+	}
+	if c.Exists != nil {
+		names = append(names, "exists")
+	}
+	return names
+}
+
+// unselectedTeams reports tiers that do not select the namespaces of all their teams. Kueue
+// admits no job of a namespace that the ClusterQueue does not select. Other tools can set
+// labels, too, and Kubernetes itself sets those of the Pod Security Standards here.
+func unselectedTeams(r *report) {
+	missed := map[string][]string{}
+	lacks := map[string]ir.NamespaceCondition{} // what the first of them does not satisfy
+	for _, t := range r.Plan.Teams {
+		labels := r.Plan.LabelsOfNamespace(&t)
+		labels["kubernetes.io/metadata.name"] = t.Namespace
+		for _, q := range t.Queues {
+			i := slices.IndexFunc(q.Namespaces.Conditions, func(c ir.NamespaceCondition) bool {
+				return !strings.HasPrefix(c.Label, podSecurityPrefix) && !c.Holds(labels)
+			})
+			if i < 0 && !q.Namespaces.None || !areComplete(r.Blueprint.Tiers[q.Tier].Namespaces.Conditions) {
+				continue // namespaceConditions reports those that are incomplete
+			}
+			if missed[q.Tier] == nil && i >= 0 {
+				lacks[q.Tier] = q.Namespaces.Conditions[i]
+			}
+			missed[q.Tier] = append(missed[q.Tier], t.Name)
+		}
+	}
+	for tier, teams := range sorted(missed) {
+		path := at("tiers", tier, "namespaces")
+		when, cure := "if its queues only lend", "select the namespaces of its teams"
+		if c, found := lacks[tier]; found {
+			when = "if an administrator labels the namespaces"
+			cure = fmt.Sprintf("change the condition on label %q", c.Label)
+			if c.Operator == ir.LabelIn && labelText(c.Label) == c.Label && c.Label != ir.LabelTeam {
+				cure += fmt.Sprintf(", or write teams: %s: labels: %s: %s", strconv.Quote(teams[0]),
+					strconv.Quote(c.Label), strconv.Quote(c.Values[0]))
+			}
+		}
+		which := fmt.Sprintf("the namespace of team %q, whose jobs", teams[0])
+		if len(teams) > 1 {
+			which = fmt.Sprintf("the namespaces of teams %s, whose jobs", words.Quoted(teams, 4))
+		}
+		r.add(path, say("tier %q does not select %s never start", tier, which),
+			helpOrAccept(when, "%s", cure))
+	}
+}
+
+// areComplete reports whether conditions on namespaces say exactly one thing each.
+func areComplete(conditions []schema.NamespaceCondition) bool {
+	return !slices.ContainsFunc(conditions, func(c schema.NamespaceCondition) bool {
+		return len(conditionFields(c)) != 1
+	})
+}
+
+// podSecurityPrefix begins the labels of the Pod Security Standards, which a namespace has.
+const podSecurityPrefix = "pod-security.kubernetes.io/"
+
 // namesOfNoQueue reports names of queues that a team does not have, and the name of a
 // ClusterQueue that belongs to a tier.
 func namesOfNoQueue(r *report) {
@@ -391,6 +522,56 @@ func namesOfNoQueue(r *report) {
 				r.addKey(path.at("clusterQueue"),
 					say("the ClusterQueue of tier %q belongs to all its teams, so a team cannot name it", tier),
 					see(at("tiers", tier, "shared"), "shared here"), help("set tiers.%s.shared.clusterQueue", tier))
+			}
+			if i >= 0 && t.Queues[i].Shared && b.Teams[t.Name].Queues[tier].Stop != nil {
+				r.addKey(path.at("stop"),
+					say("the ClusterQueue of tier %q belongs to all its teams, so a team cannot stop it", tier),
+					see(at("tiers", tier, "shared"), "shared here"),
+					help("set tiers.%s.shared.stop, or stop of the team's localQueues", tier))
+			}
+		}
+	}
+}
+
+// bothLocalQueues reports queues of a team with one LocalQueue and with several.
+func bothLocalQueues(r *report) {
+	for path, names := range every[map[string]schema.QueueNames](r, "teams.*.queues") {
+		for _, tier := range sortedKeys(names) {
+			if names[tier].LocalQueue != nil && names[tier].LocalQueues != nil {
+				r.addKey(path.at(tier, "localQueues"),
+					say("the LocalQueue of team %q in tier %q already has a name", path[1], tier),
+					see(path.at(tier, "localQueue"), "the name"),
+					help("write %s: {} in localQueues, and remove localQueue", strconv.Quote(*names[tier].LocalQueue)))
+			}
+		}
+	}
+}
+
+// heldQueues reports queues that start no jobs, because nobody should forget them.
+func heldQueues(r *report) {
+	hold := func(path fieldPath, stop, queue string) {
+		if !ir.Stops(stop) {
+			return
+		}
+		does := "its running jobs continue"
+		if stop == ir.StopDrain {
+			does = "its running jobs are evicted"
+		}
+		r.add(path, say("%s starts no jobs, and %s", queue, does),
+			help("remove stop and build, so that the waiting jobs start"))
+	}
+	for _, q := range r.Plan.SharedQueues {
+		hold(at("tiers", q.Tier, "shared", "stop"), q.Stop, fmt.Sprintf("the queue of tier %q", q.Tier))
+	}
+	for _, t := range r.Plan.Teams {
+		for _, q := range t.Queues {
+			for _, l := range q.LocalQueues {
+				hold(at("teams", t.Name, "queues", q.Tier, "localQueues", l.Name, "stop"), l.Stop,
+					fmt.Sprintf("LocalQueue %q of team %q", l.Name, t.Name))
+			}
+			if !q.Shared {
+				hold(at("teams", t.Name, "queues", q.Tier, "stop"), q.Stop,
+					fmt.Sprintf("the queue of team %q in tier %q", t.Name, q.Tier))
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func kueueScheduler(p *ir.Platform) scheduler {
 		retire:    retire,
 		install:   install,
 		prepare:   []task{scriptStep(p, 600, "local-queues", readScript("local-queues.sh"), platform)},
-		queues:    scriptStep(p, 1800, "queues", readScript("queues.sh"), platform),
+		queues:    scriptStep(p, 1800, "queues", readScript("queues.sh", "HELD", holdAgain(p)), platform),
 		stop:      readScript("stop-kueue.bash"),
 		variables: []variable{{"KUEUE", ir.KueueNamespace}, stopped},
 	}
@@ -84,4 +84,18 @@ func retireTasks(p *ir.Platform, id, script string, variables ...variable) []tas
 	show := terraformStep(p, 120, "terraform-show", "-c", "terraform show -json platform.tfplan >plan.json")
 	show.Entrypoint = "sh"
 	return []task{show, clusterStep(p, 5400, id, read("plan=$(<terraform/plan.json)\n"), variables...)}
+}
+
+// holdAgain returns the part of the step "queues" that stops the queues again that the blueprint
+// stops and the step has started, "" if the blueprint stops none.
+func holdAgain(p *ir.Platform) string {
+	if !p.HasStop() {
+		return ""
+	}
+	return `for manifests in kubernetes/shared-queues.yaml kubernetes/teams; do
+  if [[ $live == *' true'* && -e $manifests ]]; then
+    kubectl apply --server-side --force-conflicts --field-manager=batchwright -f "$manifests"
+  fi
+done
+`
 }

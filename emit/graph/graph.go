@@ -234,11 +234,12 @@ func (b *builder) addQueues() {
 				ID: "localQueue " + g.members[0].Namespace + "/" + q.LocalQueue, Kind: LocalQueue, Name: q.LocalQueue,
 				Parent: g.id, Lines: []string{"tier " + q.Tier},
 			}
-			if len(all) > 1 {
-				n.Name = fmt.Sprintf("%d LocalQueues", len(all))
-				for _, q := range all {
-					n.Names = append(n.Names, q.LocalQueue)
-				}
+			var names []string
+			for _, q := range all {
+				names = append(names, q.LocalQueueNames()...)
+			}
+			if len(names) > 1 {
+				n.Name, n.Names = fmt.Sprintf("%d LocalQueues", len(names)), names
 			}
 			b.nodes = append(b.nodes, n)
 			b.edges = append(b.edges, Edge{From: n.ID, To: shared[q.Tier]})

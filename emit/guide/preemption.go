@@ -2,6 +2,7 @@ package guide
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -12,18 +13,22 @@ import (
 // pkg/scheduler/preemption/classical.
 type eviction struct {
 	Tier         string
-	JobsOvertake bool // whether a job that fits may overtake a job that does not
-	Several      bool // whether its jobs have several priorities
-	InQueue      bool // whether a job may evict jobs of its queue
-	Newer        bool // also those of its own priority
-	Lends        bool // whether others can borrow its guarantee
+	JobsOvertake bool   // whether a job that fits may overtake a job that does not
+	GoesOn       string // when a job goes on to the next capacity, "" if it does what Kueue does by default
+	Several      bool   // whether its jobs have several priorities
+	InQueue      bool   // whether a job may evict jobs of its queue
+	Newer        bool   // also those of its own priority
+	Lends        bool   // whether others can borrow its guarantee
 	// Reclaims are the tiers whose jobs it may evict to get its guarantee back. With
 	// ReclaimsLower, only their jobs of a lower priority; with ReclaimsSome, other jobs
 	// can borrow the guarantee, too.
 	Reclaims                    []string
 	ReclaimsLower, ReclaimsSome bool
 	Borrows                     []string // tiers whose jobs it may evict to borrow
-	EvictedBy                   []string // tiers whose jobs may evict its jobs that borrow
+	// BorrowsUpTo is the highest priority of the jobs that it may evict to borrow, "" for every
+	// lower one.
+	BorrowsUpTo string
+	EvictedBy   []string // tiers whose jobs may evict its jobs that borrow
 
 	hasQueue      bool
 	policy        ir.Preemption
@@ -76,12 +81,13 @@ func (v view) Evictions() []*eviction {
 func (e *eviction) addQueue(q *ir.Queue, borrowers func(capacity string) map[string]int) {
 	if !e.hasQueue {
 		e.hasQueue, e.JobsOvertake = true, q.Strategy == ir.BestEffortFIFO
+		e.GoesOn = goesOn(q.NextCapacity)
 	}
 	e.policy.InQueue = q.Preemption.InQueue
 	if q.Cohort == "" {
 		return
 	}
-	e.policy.ToReclaim, e.policy.ToBorrow = q.Preemption.ToReclaim, q.Preemption.ToBorrow
+	e.policy = q.Preemption
 	for _, f := range q.Flavors {
 		for tier, n := range borrowers(f.Flavor) {
 			own := f.Borrows()
@@ -96,6 +102,22 @@ func (e *eviction) addQueue(q *ir.Queue, borrowers func(capacity string) map[str
 			}
 		}
 	}
+}
+
+// goesOn says when a job goes on to the next capacity, "" by default.
+func goesOn(n ir.NextCapacity) string {
+	switch {
+	case n.PrefersEvicting:
+		return "look at all capacities before they borrow or evict, and then evict before they borrow"
+	case n.BeforeBorrowing && n.AfterEvicting:
+		return "evict on a capacity before they go on to the next one, and borrow only if they find no idle quota on " +
+			"any capacity"
+	case n.BeforeBorrowing:
+		return "look for idle quota on all capacities before they borrow"
+	case n.AfterEvicting:
+		return "borrow or evict on a capacity before they go on to the next one"
+	}
+	return ""
 }
 
 // conclude sets what follows from the queues of the tier.
@@ -123,6 +145,14 @@ func (e *eviction) conclude(classes []ir.PriorityClass) {
 	}
 	if ir.Evicts(e.policy.ToBorrow) {
 		e.Borrows = below(e.borrowsBeside)
+		if e.policy.LimitsToBorrow {
+			e.BorrowsUpTo = strconv.Itoa(int(e.policy.ToBorrowUpTo))
+			e.Borrows = slices.DeleteFunc(e.Borrows, func(tier string) bool {
+				return !slices.ContainsFunc(classes, func(c ir.PriorityClass) bool {
+					return c.Tier == tier && c.Value <= e.policy.ToBorrowUpTo
+				})
+			})
+		}
 	}
 }
 

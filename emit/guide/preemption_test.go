@@ -55,6 +55,18 @@ func TestEviction(t *testing.T) {
 			},
 		},
 		{
+			name: "borrow up to a priority", cohorts: true, borrow: 4,
+			hp: ir.Preemption{ToReclaim: ir.PreemptLowerPriority, ToBorrow: ir.PreemptLowerPriority,
+				LimitsToBorrow: true, ToBorrowUpTo: 10},
+			want: []string{"; to borrow, `lp` jobs that borrow" + lower + ", at most 10 |"},
+		},
+		{
+			name: "borrow up to a priority below all", cohorts: true, borrow: 4,
+			hp: ir.Preemption{ToReclaim: ir.PreemptLowerPriority, ToBorrow: ir.PreemptLowerPriority,
+				LimitsToBorrow: true, ToBorrowUpTo: 9},
+			want: []string{"| `hp` | " + inOrder + reclaim + lower + " | no job | "},
+		},
+		{
 			name: "no cohorts", hp: ir.Preemption{InQueue: ir.PreemptLowerPriority},
 			want: []string{
 				"| `lp` | " + inOrder + "no job | no job |\n",
@@ -88,5 +100,28 @@ func TestEviction(t *testing.T) {
 				t.Errorf("USING.md says when a job evicts: %v", said)
 			}
 		})
+	}
+}
+
+// TestGoesOn: USING.md says when the jobs of a tier go on to the next capacity.
+func TestGoesOn(t *testing.T) {
+	for want, next := range map[string]ir.NextCapacity{
+		"`hp` jobs look for idle quota on all capacities": {BeforeBorrowing: true},
+		"`hp` jobs look at all capacities before":         {BeforeBorrowing: true, PrefersEvicting: true},
+		"`hp` jobs borrow or evict on a capacity before":  {AfterEvicting: true},
+		"`hp` jobs evict on a capacity before":            {BeforeBorrowing: true, AfterEvicting: true},
+	} {
+		p := newPlatform(2)
+		for i := range p.Teams {
+			for j := range p.Teams[i].Queues {
+				if q := &p.Teams[i].Queues[j]; q.Tier == "hp" {
+					q.NextCapacity = next
+				}
+			}
+		}
+		got := renderUsing(t, p)
+		if !strings.Contains(got, want) || strings.Contains(got, "`lp` jobs look") {
+			t.Errorf("USING.md lacks %q", want)
+		}
 	}
 }

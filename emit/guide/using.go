@@ -48,7 +48,9 @@ func (v view) TeamShapes() []*teamShape {
 		}
 		s := &teamShape{Namespace: fold(t.Namespace), Bucket: fold(t.Bucket), KubeAccount: fold(t.KubeAccount)}
 		for _, q := range t.Queues {
-			s.Queues = append(s.Queues, fold(q.LocalQueue))
+			for _, name := range q.LocalQueueNames() {
+				s.Queues = append(s.Queues, fold(name))
+			}
 		}
 		if t.Account != nil {
 			named := *t.Account

@@ -28,8 +28,11 @@ const (
 func mostLines(lent ir.Lent, t ir.Team) string {
 	var lines []string
 	for _, q := range t.Queues {
-		for _, most := range lent.MostPerJob(q) {
-			lines = append(lines, q.LocalQueue+" "+amountsLine(most.Flavor, most.Amounts)+"\n")
+		all := lent.MostPerJob(q)
+		for _, name := range q.LocalQueueNames() {
+			for _, most := range all {
+				lines = append(lines, name+" "+amountsLine(most.Flavor, most.Amounts)+"\n")
+			}
 		}
 	}
 	return strings.Join(lines, "")

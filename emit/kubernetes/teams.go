@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -53,23 +52,16 @@ func teamNamespace(p *ir.Platform, lent ir.Lent, t ir.Team, onTheNode bool) *cor
 		TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"),
 		ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace),
 	}
-	own := n.Labels
-	n.Labels = map[string]string{}
-	for _, l := range slices.Concat(p.Labels, t.Labels) {
-		n.Labels[l.Key] = l.Value
-	}
-	maps.Copy(n.Labels, own)
-	for _, l := range t.NamespaceLabels {
-		n.Labels[l.Key] = l.Value
-	}
-	n.Labels[ir.LabelTeam] = t.Name
+	n.Labels = p.LabelsOfNamespace(&t)
 	n.Labels[enforceLabel], n.Labels[auditLabel] = baseline, restricted
 	if onTheNode {
 		n.Labels[enforceLabel] = privileged
 	}
-	queues := make([]string, len(t.Queues))
-	for i, q := range t.Queues {
-		queues[i] = q.LocalQueue + classesSeparator + strings.Join(q.Classes, classSeparator)
+	var queues []string
+	for _, q := range t.Queues {
+		for _, name := range q.LocalQueueNames() {
+			queues = append(queues, name+classesSeparator+strings.Join(q.Classes, classSeparator))
+		}
 	}
 	n.Annotations = map[string]string{queuesAnnotation: strings.Join(queues, queueSeparator)}
 	if most := mostLines(lent, t); most != "" {

@@ -192,7 +192,7 @@ func eachText(value any, f func(string) string) any {
 
 // Labels returns a new map with the labels that every object of a platform has.
 func Labels(platform string) map[string]string {
-	return map[string]string{ir.LabelManagedBy: "batchwright", ir.LabelPartOf: platform}
+	return map[string]string{ir.LabelManagedBy: ir.ManagedBy, ir.LabelPartOf: platform}
 }
 
 // Meta returns the metadata of an object of a platform. Its labels are a new map, to

@@ -37,8 +37,11 @@ func TierOfQueue(p *ir.Platform) string {
 	for i := range p.Teams {
 		t := &p.Teams[i]
 		for _, q := range t.Queues {
-			if t.NamesLocalQueue(q) {
-				named = append(named, fmt.Sprintf("'%s/%s': '%s'", t.Namespace, q.LocalQueue, q.Tier))
+			if !t.NamesLocalQueue(q) {
+				continue
+			}
+			for _, name := range q.LocalQueueNames() {
+				named = append(named, fmt.Sprintf("'%s/%s': '%s'", t.Namespace, name, q.Tier))
 			}
 		}
 	}

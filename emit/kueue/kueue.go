@@ -47,7 +47,7 @@ func Team(p *ir.Platform, t ir.Team) []any {
 		}
 	}
 	for _, q := range t.Queues {
-		objects = append(objects, localQueue(p, t, q))
+		objects = append(objects, localQueues(p, t, q)...)
 	}
 	return objects
 }

@@ -582,3 +582,113 @@ func TestOrder(t *testing.T) {
 		t.Errorf("order %q, want %q", names, want)
 	}
 }
+
+// TestNextCapacity: only what differs from the API's defaults is in a ClusterQueue.
+func TestNextCapacity(t *testing.T) {
+	for _, test := range []struct {
+		next ir.NextCapacity
+		want string
+	}{
+		{ir.NextCapacity{}, ""},
+		{ir.NextCapacity{BeforeBorrowing: true}, "whenCanBorrow: TryNextFlavor, whenCanPreempt: TryNextFlavor"},
+		{ir.NextCapacity{AfterEvicting: true}, "whenCanBorrow: MayStopSearch, whenCanPreempt: MayStopSearch"},
+		{
+			ir.NextCapacity{BeforeBorrowing: true, PrefersEvicting: true},
+			"preference: PreemptionOverBorrowing, whenCanBorrow: TryNextFlavor, whenCanPreempt: TryNextFlavor",
+		},
+	} {
+		p := testPlan()
+		p.Teams[0].Queues[0].NextCapacity = test.next
+		_, got, found := strings.Cut(renderManifests(t, p)["team-a"], "  flavorFungibility:\n    ")
+		got, _, _ = strings.Cut(got, "\n  n")
+		if got = strings.ReplaceAll(got, "\n    ", ", "); got != test.want || found != (test.want != "") {
+			t.Errorf("%+v: got %q, want %q", test.next, got, test.want)
+		}
+	}
+}
+
+// TestLimitedBorrowing: the highest priority of the jobs that are evicted, also 0.
+func TestLimitedBorrowing(t *testing.T) {
+	p := testPlan()
+	p.Teams[0].Queues[0].Preemption.LimitsToBorrow = true
+	const want = "    borrowWithinCohort:\n      maxPriorityThreshold: 0\n      policy: LowerPriority\n"
+	if got := renderManifests(t, p)["team-a"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+}
+
+// TestStop: only a decision of the blueprint is in a ClusterQueue.
+func TestStop(t *testing.T) {
+	for stop, want := range map[string]bool{"": false, ir.StopNone: true, ir.StopHold: true, ir.StopDrain: true} {
+		p := testPlan()
+		p.Teams[0].Queues[0].Stop = stop
+		if got := renderManifests(t, p)["team-a"]; strings.Contains(got, "  stopPolicy: "+stop+"\n") != want {
+			t.Errorf("stop %q:\n%s", stop, got)
+		}
+	}
+}
+
+// TestLocalQueues: all LocalQueues lead to the ClusterQueue, and the policies know their tier.
+func TestLocalQueues(t *testing.T) {
+	p := testPlan()
+	queue := &p.Teams[0].Queues[0]
+	queue.LocalQueue, queue.LocalQueues = "day", []ir.LocalQueue{{Name: "day"}, {Name: "night", Stop: ir.StopHold}}
+	const want = `  name: day
+  namespace: ns-a
+spec:
+  clusterQueue: cq-team-a-hp
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: night
+  namespace: ns-a
+spec:
+  clusterQueue: cq-team-a-hp
+  stopPolicy: Hold
+`
+	if got := renderManifests(t, p)["team-a"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+	if got := kueue.TierOfQueue(p); !strings.HasPrefix(got, "{'ns-a/day': 'hp',\n'ns-a/night': 'hp'}\n") {
+		t.Errorf("the policies have %q", got)
+	}
+}
+
+// TestSelectedNamespaces: conditions keep their order, and "none" has no selector.
+func TestSelectedNamespaces(t *testing.T) {
+	for _, test := range []struct {
+		selected ir.Namespaces
+		want     string
+	}{
+		{ir.Namespaces{None: true}, ""},
+		{
+			ir.Namespaces{Conditions: []ir.NamespaceCondition{
+				{Label: "campus", Operator: ir.LabelIn, Values: []string{"south", "north"}},
+				{Label: "age", Operator: ir.LabelMissing},
+			}},
+			`  namespaceSelector:
+    matchExpressions:
+    - key: campus
+      operator: In
+      values:
+      - south
+      - north
+    - key: age
+      operator: DoesNotExist
+  preemption:
+`,
+		},
+	} {
+		p := testPlan()
+		p.Teams[0].Queues[0].Namespaces = test.selected
+		got := renderManifests(t, p)["team-a"]
+		got, _, _ = strings.Cut(got, "\n---\n")
+		if !strings.Contains(got, test.want) || strings.Contains(got, "namespaceSelector") != (test.want != "") {
+			t.Errorf("no\n%s\nin\n%s", test.want, got)
+		}
+	}
+}

@@ -11,9 +11,8 @@ import (
 )
 
 // clusterQueue returns the ClusterQueue with a tier's quota for the team or teams in
-// the given namespaces. Two fields keep the API's defaults: a queue that evicts
-// nobody has no preemption, and Kueue tries the next flavor before it preempts
-// another workload.
+// the given namespaces. A field that equals the API's default is absent, such as the preemption
+// of a queue that evicts nobody.
 func clusterQueue(p *ir.Platform, q ir.Queue, adopted bool, namespaces ...string) *v1beta2.ClusterQueue {
 	c := &v1beta2.ClusterQueue{
 		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "ClusterQueue"),
@@ -24,7 +23,11 @@ func clusterQueue(p *ir.Platform, q ir.Queue, adopted bool, namespaces ...string
 			NamespaceSelector:       selectNamespaces(q.Namespaces, namespaces),
 			AdmissionChecksStrategy: checksOf(q),
 			Preemption:              preemptionOf(q.Preemption),
+			FlavorFungibility:       fungibilityOf(q.NextCapacity),
 		},
+	}
+	if q.Stop != "" {
+		c.Spec.StopPolicy = new(v1beta2.StopPolicy(q.Stop))
 	}
 	for _, g := range q.Groups() {
 		group := v1beta2.ResourceGroup{}
@@ -50,6 +53,29 @@ func preemptionOf(p ir.Preemption) *v1beta2.ClusterQueuePreemption {
 	}
 	if ir.Evicts(p.ToBorrow) {
 		out.BorrowWithinCohort = &v1beta2.BorrowWithinCohort{Policy: v1beta2.BorrowWithinCohortPolicy(p.ToBorrow)}
+		if p.LimitsToBorrow {
+			out.BorrowWithinCohort.MaxPriorityThreshold = new(p.ToBorrowUpTo)
+		}
+	}
+	return out
+}
+
+// fungibilityOf returns when a workload goes on to the next flavor, nil for the API's defaults.
+func fungibilityOf(n ir.NextCapacity) *v1beta2.FlavorFungibility {
+	if n == (ir.NextCapacity{}) {
+		return nil
+	}
+	out := &v1beta2.FlavorFungibility{
+		WhenCanBorrow: v1beta2.MayStopSearch, WhenCanPreempt: v1beta2.TryNextFlavor,
+	}
+	if n.BeforeBorrowing {
+		out.WhenCanBorrow = v1beta2.TryNextFlavor
+	}
+	if n.AfterEvicting {
+		out.WhenCanPreempt = v1beta2.MayStopSearch
+	}
+	if n.PrefersEvicting {
+		out.Preference = new(v1beta2.PreemptionOverBorrowing)
 	}
 	return out
 }
@@ -60,6 +86,16 @@ func selectNamespaces(n ir.Namespaces, names []string) *metav1.LabelSelector {
 	switch {
 	case n.All:
 		return &metav1.LabelSelector{} // Kueue: nil selects no namespace, {} selects all
+	case n.None:
+		return nil
+	case n.Conditions != nil:
+		selector := &metav1.LabelSelector{}
+		for _, c := range n.Conditions {
+			selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
+				Key: c.Label, Operator: metav1.LabelSelectorOperator(c.Operator), Values: c.Values,
+			})
+		}
+		return selector
 	case n.Labels != nil:
 		labels := map[string]string{}
 		for _, l := range n.Labels {
@@ -130,13 +166,20 @@ func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 	return &v1beta2.AdmissionChecksStrategy{AdmissionChecks: rules}
 }
 
-// localQueue returns the LocalQueue through which a team uses a ClusterQueue.
-func localQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.LocalQueue {
-	meta := metaOf(p, q.LocalQueue, t.InExisting)
-	meta.Namespace = t.Namespace
-	return &v1beta2.LocalQueue{
-		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
-		ObjectMeta: meta,
-		Spec:       v1beta2.LocalQueueSpec{ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue)},
+// localQueues returns the LocalQueues through which a team uses a ClusterQueue.
+func localQueues(p *ir.Platform, t ir.Team, q ir.Queue) (out []any) {
+	for _, l := range q.AllLocalQueues() {
+		meta := metaOf(p, l.Name, t.InExisting)
+		meta.Namespace = t.Namespace
+		o := &v1beta2.LocalQueue{
+			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
+			ObjectMeta: meta,
+			Spec:       v1beta2.LocalQueueSpec{ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue)},
+		}
+		if l.Stop != "" {
+			o.Spec.StopPolicy = new(v1beta2.StopPolicy(l.Stop))
+		}
+		out = append(out, o)
 	}
+	return out
 }

@@ -218,8 +218,11 @@ func replaceNamed(p *ir.Platform, label, expr string) string {
 	for i := range p.Teams {
 		t := &p.Teams[i]
 		for _, q := range t.Queues {
-			if t.NamesLocalQueue(q) || t.NamesClusterQueue(q) {
-				named = append(named, strings.ReplaceAll(t.Namespace+"/"+q.LocalQueue, ".", `[.]`), q.ClusterQueue)
+			if !t.NamesLocalQueue(q) && !t.NamesClusterQueue(q) {
+				continue
+			}
+			for _, name := range q.LocalQueueNames() {
+				named = append(named, strings.ReplaceAll(t.Namespace+"/"+name, ".", `[.]`), q.ClusterQueue)
 			}
 		}
 	}

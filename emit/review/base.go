@@ -202,7 +202,9 @@ func teamsByObject(plans ...*ir.Platform) map[string]string {
 			t := &p.Teams[i]
 			teams[t.Namespace] = t.Name
 			for _, q := range t.Queues {
-				teams[t.Namespace+"/"+q.LocalQueue] = t.Name
+				for _, name := range q.LocalQueueNames() {
+					teams[t.Namespace+"/"+name] = t.Name
+				}
 				if !q.Shared {
 					teams[q.ClusterQueue] = t.Name
 				}

@@ -31,11 +31,12 @@ func encode(t testing.TB, object any) json.RawMessage {
 
 // queue is a team's queue in a platform of a test, and its guaranteed vCPUs.
 type queue struct {
-	team, cohort   string
-	quota          int
-	borrow         string // "" for no limit
-	strict         bool
-	within, across string // preemption within the queue, and within the cohort
+	team, cohort    string
+	quota           int
+	borrow          string // "" for no limit
+	strict          bool
+	within, across  string // preemption within the queue, and within the cohort
+	stop, localStop string // of the ClusterQueue, and of its LocalQueue
 }
 
 // scenario returns a scenario with the queues, one flavor "standard", and two priorities,
@@ -75,10 +76,19 @@ func scenario(t testing.TB, queues ...queue) *rehearsal.Scenario {
 		if q.strict {
 			spec["queueingStrategy"] = "StrictFIFO"
 		}
+		local := fields{"clusterQueue": q.team}
+		for _, stopped := range []struct {
+			spec fields
+			stop string
+		}{{spec, q.stop}, {local, q.localStop}} {
+			if stopped.stop != "" {
+				stopped.spec["stopPolicy"] = stopped.stop
+			}
+		}
 		add("v1", "Namespace", fields{"name": q.team}, nil)
 		add(version, "ClusterQueue", fields{"name": q.team}, fields{"spec": spec})
 		add(version, "LocalQueue", fields{"name": "jobs", "namespace": q.team},
-			fields{"spec": fields{"clusterQueue": q.team}})
+			fields{"spec": local})
 	}
 	return s
 }

@@ -154,6 +154,22 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// TestStopped checks that queues which the platform stops admit nobody, also after a period in
+// which they are held.
+func TestStopped(t *testing.T) {
+	s := scenario(t, queue{team: "a", quota: 2, stop: "Hold"}, queue{team: "b", quota: 2, localStop: "HoldAndDrain"},
+		queue{team: "c", quota: 2, stop: "None", localStop: "None"})
+	s.Holds = []rehearsal.Hold{{ClusterQueues: []string{"a", "b", "c"}, From: 20, To: 50}}
+	var jobs []int
+	for _, team := range []string{"a", "b", "c"} {
+		jobs = append(jobs, submit(t, s, team, "low", 2, rehearsal.Job{At: 30, Runs: 100}))
+	}
+	h := play(t, s)
+	for i, want := range [][][3]int64{nil, nil, {{50, 50, 150}}} {
+		equal(t, s.Templates[i].Team, runs(h, jobs[i]), want)
+	}
+}
+
 // TestLimits checks that no node is created beyond the limits of the cluster, which count
 // the nodes of all pools.
 func TestLimits(t *testing.T) {

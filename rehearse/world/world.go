@@ -55,8 +55,9 @@ type World struct {
 	terminating []client.Object // objects that are deleted when nothing uses them any more
 	gate        *gate
 	clock       *cycleClock
-	loop        *loopContext // nil while no goroutine waits for heads
-	flavors     int          // the most that Kueue tries for one Workload
+	loop        *loopContext                // nil while no goroutine waits for heads
+	flavors     int                         // the most that Kueue tries for one Workload
+	stops       map[string]kueue.StopPolicy // of the ClusterQueues in the beginning
 	watcher     Watcher
 	// unsettled reports whether something has happened since Settle that Kueue can react to.
 	unsettled bool
@@ -91,6 +92,7 @@ func New(c *Cluster, watcher Watcher) (*World, error) {
 		store:   newStore(c.scheme),
 		clock:   &cycleClock{},
 		watcher: watcher,
+		stops:   map[string]kueue.StopPolicy{},
 	}
 	prefixes, transformations := resources(c.Configuration)
 	expected := expectations.New()
@@ -115,6 +117,9 @@ func New(c *Cluster, watcher Watcher) (*World, error) {
 	w.reconciler = core.NewWorkloadReconciler(w.store, w.queues, w.cache, recorder,
 		core.WithPreemptionExpectations(expected))
 	w.controllers = controllersOf(w.store, w.queues, w.cache)
+	for _, q := range c.ClusterQueues {
+		w.stops[q.Name] = *q.Spec.StopPolicy
+	}
 	if err := w.Apply(c); err != nil {
 		return w, err
 	}
@@ -132,9 +137,12 @@ func mostFlavors(queues []*kueue.ClusterQueue) int {
 	return most
 }
 
-// checkActive returns an error if a ClusterQueue is not active.
+// checkActive returns an error if a ClusterQueue that is not stopped is not active.
 func (w *World) checkActive(c *Cluster) error {
 	for _, q := range c.ClusterQueues {
+		if *q.Spec.StopPolicy != kueue.None {
+			continue // it starts no jobs
+		}
 		if status, _, message := w.cache.ClusterQueueReadiness(kueue.ClusterQueueReference(q.Name)); status != "True" {
 			return fmt.Errorf("ClusterQueue %s is not active: %s", q.Name, message)
 		}
@@ -179,11 +187,16 @@ func (w *World) Reconcile(key types.NamespacedName) error {
 }
 
 // Stop sets the stopPolicy of a ClusterQueue, and lets Kueue look at the Workloads of the
-// queue again. It does nothing if the ClusterQueue has the policy already.
+// queue again. A policy that the ClusterQueue had in the beginning and that stops more stays in
+// force. It does nothing if the ClusterQueue has the policy already.
 func (w *World) Stop(queue string, policy kueue.StopPolicy) error {
 	stored := &kueue.ClusterQueue{}
 	if err := w.store.Get(w.ctx, types.NamespacedName{Name: queue}, stored); err != nil {
 		return err
+	}
+	own := w.stops[queue]
+	if own == kueue.HoldAndDrain || own == kueue.Hold && policy == kueue.None {
+		policy = own
 	}
 	if *stored.Spec.StopPolicy == policy {
 		return nil

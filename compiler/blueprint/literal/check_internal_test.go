@@ -46,7 +46,8 @@ func TestCheck(t *testing.T) {
 		{"teams", `{priority: 1.5}`, Unfit, ""},
 		{"teams", `{labels: "é": "a"}`, Unknown, ""}, // CUE normalizes the label
 		{"tiers", `{priority: 10, capacity: ["a"]}`, Fits, `{"priority":10,"capacity":["a"],"default":false,` +
-			`"preempts":{"inQueue":"Never","toReclaim":"Any","toBorrow":"Never"},"maxGraceSeconds":120,` +
+			`"preempts":{"inQueue":"Never","toReclaim":"Any","toBorrow":"Never"},` +
+			`"nextCapacity":{"beforeBorrowing":false,"beforeEvicting":true},"maxGraceSeconds":120,` +
 			`"namespaces":"teams","accept":{}}`},
 		{"tiers", `{priority: 10}`, Unfit, ""}, // capacity is required
 		{"capacity", `{hardware: "a", consumption: {}}`, Unfit, ""},

@@ -26,6 +26,7 @@ awk 'NR == FNR { wanted[$1]; next } NF && !($1 in wanted) && $2 != "true" { prin
 # A destroying build that did not finish has left these queues stopped.
 awk 'NR == FNR { wanted[$1]; next } ($1 in wanted) && $2 == "true" { print $1 }' <(printf '%s\n' "$wanted") - <<<"$live" |
   patch '{"metadata":{"annotations":{"batchwright/drained":null}},"spec":{"stopPolicy":"None"}}'
+# HELD
 
 tries=60
 while true; do

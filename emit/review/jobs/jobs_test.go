@@ -148,6 +148,25 @@ var changes = []struct {
 		},
 	},
 	{
+		name: "namespace of a queue for labels that it has",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tlabels: stage: \"live\"", "queueing: \"BestEffortFIFO\"",
+			"queueing: \"BestEffortFIFO\", namespaces: [{label: \"stage\", notIn: [\"test\"]}]"},
+		edits: []string{"teams: apps: {", "teams: apps: {\n\tnamespace: \"shop\""},
+		want: []string{
+			"the team's namespace changes | jobs of apps | run on, -, start elsewhere",
+		},
+	},
+	{
+		name: "fewer namespaces by a condition",
+		given: []string{"queueing: \"BestEffortFIFO\"",
+			"queueing: \"BestEffortFIFO\", namespaces: [{label: \"stage\", notIn: [\"test\"]}]"},
+		edits: []string{"[\"test\"]}]", "[\"test\"]}, {label: \"frozen\", exists: false}]"},
+		want: []string{
+			"fewer namespaces may use the queue of tier batch | jobs of apps, speech, vision in tier batch | run on, " +
+				"never start, never start",
+		},
+	},
+	{
 		name: "namespace of a queue for all",
 		edits: []string{
 			"queueing: \"BestEffortFIFO\"",
@@ -185,6 +204,45 @@ var changes = []struct {
 		},
 	},
 	{
+		name:  "stop",
+		edits: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: stop: \"Hold\""},
+		want: []string{
+			"stop of the queue of tier batch: None -> Hold | jobs of apps in tier batch | run on, wait, wait",
+		},
+	},
+	{
+		name:  "stop of a LocalQueue",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: localQueues: {day: {}, night: {}}"},
+		edits: []string{"night: {}", "night: stop: \"Hold\""},
+		want: []string{
+			"stop of LocalQueue night: None -> Hold | jobs of apps in tier batch | run on, wait, wait",
+		},
+	},
+	{
+		name:  "another LocalQueue",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: localQueues: {day: {}, night: {}}"},
+		edits: []string{"night: {}", "noon: {}"},
+		want: []string{
+			"another name of the LocalQueue of tier batch | jobs of apps in tier batch | -, -, is rejected",
+		},
+	},
+	{
+		name:  "drain",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: stop: \"Hold\""},
+		edits: []string{"\"Hold\"", "\"HoldAndDrain\""},
+		want: []string{
+			"stop of the queue of tier batch: Hold -> HoldAndDrain | jobs of apps in tier batch | stop, wait, wait",
+		},
+	},
+	{
+		name:  "start again",
+		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: stop: \"Hold\""},
+		edits: []string{"\tqueues: batch: stop: \"Hold\"", ""},
+		want: []string{
+			"stop of the queue of tier batch: Hold -> None | jobs of apps in tier batch | -, may start, may start",
+		},
+	},
+	{
 		name:  "queueing",
 		edits: []string{"BestEffortFIFO", "StrictFIFO"},
 		want: []string{
@@ -203,6 +261,13 @@ var changes = []struct {
 				"stop, may start, may start",
 			"queueing of tier batch: StrictFIFO -> BestEffortFIFO | jobs of apps in tier batch | -, may start, " +
 				"may start",
+		},
+	},
+	{
+		name:  "next capacity",
+		edits: []string{`queueing: "BestEffortFIFO"`, `queueing: "BestEffortFIFO", nextCapacity: beforeBorrowing: true`},
+		want: []string{
+			"nextCapacity of tier batch | jobs of speech, vision in tier batch | -, start elsewhere, start elsewhere",
 		},
 	},
 	{
@@ -371,6 +436,20 @@ var changes = []struct {
 				"batch | may stop, -, -",
 			"preemption of tier urgent: toBorrow Never -> LowerPriority | jobs of speech, vision in tier " +
 				"urgent | -, may start, may start",
+		},
+	},
+	{
+		name: "higher limit on evictions to borrow",
+		given: []string{
+			`capacity: ["demand"], preempts: toReclaim: "LowerPriority"`,
+			`capacity: ["demand"], preempts: {toReclaim: "LowerPriority", toBorrow: "LowerPriority", toBorrowUpTo: 5}`,
+			"quota: urgent: demand: accelerators: 4", "quota: urgent: demand: {accelerators: 4, borrow: 2}",
+		},
+		edits: []string{"toBorrowUpTo: 5", "toBorrowUpTo: 10"},
+		want: []string{
+			"preemption of tier urgent: toBorrowUpTo 5 -> 10 | jobs of speech, vision in tier batch | may stop, -, -",
+			"preemption of tier urgent: toBorrowUpTo 5 -> 10 | jobs of speech, vision in tier urgent | -, may start, " +
+				"may start",
 		},
 	},
 	{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -90,7 +91,15 @@ func (t *tree) borrowPower(q *ir.Queue, f ir.FlavorQuota, words ir.Preemption) (
 		return 0, false
 	}
 	_, highest := priorities(q, t.values)
-	return highest, true
+	return min(highest, upTo(words)+1), true
+}
+
+// upTo returns the highest priority of the jobs that a preemption evicts to borrow.
+func upTo(words ir.Preemption) int64 {
+	if !words.LimitsToBorrow {
+		return math.MaxInt32
+	}
+	return int64(words.ToBorrowUpTo)
 }
 
 // priorities returns the lowest and the highest priority of the jobs of a queue.
@@ -127,6 +136,8 @@ func spelled(p ir.Preemption) ir.Preemption {
 		InQueue:   cmp.Or(p.InQueue, ir.PreemptNever),
 		ToReclaim: cmp.Or(p.ToReclaim, ir.PreemptNever),
 		ToBorrow:  cmp.Or(p.ToBorrow, ir.PreemptNever),
+
+		ToBorrowUpTo: p.ToBorrowUpTo, LimitsToBorrow: p.LimitsToBorrow,
 	}
 }
 
@@ -135,13 +146,21 @@ func (r rewording) cause() string {
 	var parts []string
 	for _, p := range []struct{ name, was, is string }{
 		{"inQueue", r.was.InQueue, r.is.InQueue}, {"toReclaim", r.was.ToReclaim, r.is.ToReclaim},
-		{"toBorrow", r.was.ToBorrow, r.is.ToBorrow},
+		{"toBorrow", r.was.ToBorrow, r.is.ToBorrow}, {"toBorrowUpTo", limitToBorrow(r.was), limitToBorrow(r.is)},
 	} {
 		if p.was != p.is {
 			parts = append(parts, p.name+" "+p.was+" -> "+p.is)
 		}
 	}
 	return "preemption of tier " + r.tier + ": " + strings.Join(parts, ", ")
+}
+
+// limitToBorrow returns the limit on the priority of jobs that a preemption evicts to borrow.
+func limitToBorrow(p ir.Preemption) string {
+	if !p.LimitsToBorrow {
+		return "none"
+	}
+	return strconv.Itoa(int(p.ToBorrowUpTo))
 }
 
 // strength orders the policies: a later one evicts more.
@@ -209,7 +228,7 @@ func (c *change) amongQueues(t *tree, r rewording, members []pair) {
 		return func(q *ir.Queue, f ir.FlavorQuota) (int64, bool) { return t.borrowPower(q, f, words) }
 	}
 	c.evictions(t, r, members, looser(r.was.ToReclaim, r.is.ToReclaim), within)
-	c.evictions(t, r, members, looser(r.was.ToBorrow, r.is.ToBorrow), beyond)
+	c.evictions(t, r, members, cmp.Or(looser(r.was.ToBorrow, r.is.ToBorrow), cmp.Compare(upTo(r.is), upTo(r.was))), beyond)
 }
 
 // evictions adds the effects of a policy that evicts more jobs, if more is positive, or fewer.

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,7 +69,9 @@ func (c *change) namespace(t tenant) {
 		// The principal of the jobs contains their namespace (emit/terraform, teamIdentities).
 		stay += ", without the team's permissions in Google Cloud"
 	}
-	selected := func(p pair) bool { return p.is != nil && selectsTeam(p.is.Namespaces, t.was) }
+	selected := func(p pair) bool {
+		return p.is != nil && p.is.Namespaces.SelectsLabels(c.before.LabelsOfNamespace(t.was))
+	}
 	deselected := slices.ContainsFunc(t.queues, func(p pair) bool { return !selected(p) })
 	if ir.Choose(c.after.Scheduler, false, true) || !c.synced() && !deselected {
 		c.effects.add(t.was.Name, s, outcomes{
@@ -86,17 +89,6 @@ func (c *change) namespace(t tenant) {
 		running: Outcome{RunOn, stay + ". If Kueue evicts them, they do not start again"},
 		waiting: Outcome{NeverStart, "never start: delete them in the old namespace, and submit them to the new one"},
 		new:     fresh,
-	})
-}
-
-// selectsTeam reports whether a queue selects the namespace of a team whose name it does not
-// have: by the labels that the namespace keeps.
-func selectsTeam(n ir.Namespaces, t *ir.Team) bool {
-	if n.All {
-		return true
-	}
-	return n.Labels != nil && !slices.ContainsFunc(n.Labels, func(l ir.KeyValue) bool {
-		return !slices.Contains(t.NamespaceLabels, l)
 	})
 }
 
@@ -182,6 +174,7 @@ func (c *change) queues() {
 			case ir.Choose(c.after.Scheduler, true, false):
 				c.renamed(t, p)
 				c.order(p)
+				c.onHold(p)
 				c.covered(p)
 				c.otherNamespaces(p)
 			}
@@ -198,7 +191,7 @@ func (c *change) queues() {
 // name. Measured on a control plane: conformance/cluster, TestChanges, "shared".
 func (c *change) renamed(t tenant, p pair) {
 	moved := p.was.ClusterQueue != p.is.ClusterQueue
-	named := p.was.LocalQueue != p.is.LocalQueue
+	named := len(missing(p.was.LocalQueueNames(), p.is.LocalQueueNames())) > 0
 	var cause string
 	switch {
 	case p.is.Shared && !p.was.Shared:
@@ -245,12 +238,50 @@ func (c *change) order(p pair) {
 			"queueing of tier " + p.is.Tier + ": " + p.was.Strategy + " -> " + p.is.Strategy, p.is.Tier, "",
 		}, outcomes{waiting: o, new: o})
 	}
+	if p.was.NextCapacity != p.is.NextCapacity && len(p.is.Flavors) > 1 {
+		o := Outcome{Elsewhere, "may start on another capacity"}
+		c.effects.add(p.team, subject{"nextCapacity of tier " + p.is.Tier, p.is.Tier, ""}, outcomes{waiting: o, new: o})
+	}
 	was, is := commonFlavors(p.was, p.is), commonFlavors(p.is, p.was)
 	if !slices.Equal(was, is) {
 		o := Outcome{Elsewhere, "start on " + is[0] + " first, then on " + words.And(is[1:])}
 		c.effects.add(p.team, subject{"order of capacities in tier " + p.is.Tier, p.is.Tier, ""},
 			outcomes{waiting: o, new: o})
 	}
+}
+
+// onHold adds the effects of a queue that starts no jobs any more, or starts jobs again. Without
+// a decision of the blueprint, the queue gets Kueue's default: it starts jobs.
+func (c *change) onHold(p pair) {
+	c.stopChanged(p, "the queue of tier "+p.is.Tier, p.was.Stop, p.is.Stop)
+	was := map[string]string{} // by LocalQueue
+	for _, l := range p.was.AllLocalQueues() {
+		was[l.Name] = l.Stop
+	}
+	for _, l := range p.is.AllLocalQueues() {
+		if stop, known := was[l.Name]; known {
+			c.stopChanged(p, "LocalQueue "+l.Name, stop, l.Stop)
+		}
+	}
+}
+
+// stopChanged adds the effects of another stop of a ClusterQueue or a LocalQueue.
+func (c *change) stopChanged(p pair, queue, was, is string) {
+	const until = "wait until the queue starts jobs again"
+	was, is = cmp.Or(was, ir.StopNone), cmp.Or(is, ir.StopNone)
+	if was == is {
+		return
+	}
+	o := outcomes{waiting: Outcome{Wait, until}, new: Outcome{Wait, until}}
+	switch is {
+	case ir.StopDrain:
+		o.running = Outcome{Stop, "stop, and " + until}
+	case ir.StopHold:
+		o.running = Outcome{RunOn, "continue. If Kueue evicts them, they " + until}
+	default:
+		o = outcomes{waiting: Outcome{MayStart, "may start"}, new: Outcome{MayStart, "may start"}}
+	}
+	c.effects.add(p.team, subject{"stop of " + queue + ": " + was + " -> " + is, p.is.Tier, ""}, o)
 }
 
 // commonFlavors returns the capacities of q that other has too.
@@ -290,9 +321,8 @@ func (c *change) covered(p pair) {
 // use no longer.
 func (c *change) otherNamespaces(p pair) {
 	was, is := p.was.Namespaces, p.is.Namespaces
-	wider := is.All || was.Labels != nil && is.Labels != nil && !slices.ContainsFunc(is.Labels,
-		func(l ir.KeyValue) bool { return !slices.Contains(was.Labels, l) })
-	if wider || !was.All && was.Labels == nil {
+	others := was.All || was.Labels != nil || was.Conditions != nil // besides those of the teams
+	if !others || isWider(was, is) {
 		return
 	}
 	c.effects.add(p.team, subject{"fewer namespaces may use the queue of tier " + p.is.Tier, p.is.Tier, ""}, outcomes{
@@ -300,6 +330,25 @@ func (c *change) otherNamespaces(p pair) {
 		waiting: Outcome{NeverStart, "of namespaces that the queue no longer selects never start: delete them"},
 		new:     Outcome{NeverStart, "of namespaces that the queue no longer selects never start"},
 	})
+}
+
+// isWider reports whether a queue selects at least the namespaces that it has selected, as far
+// as its choices tell.
+func isWider(was, is ir.Namespaces) bool {
+	holds := func(c ir.NamespaceCondition) bool {
+		return slices.ContainsFunc(was.Conditions, func(other ir.NamespaceCondition) bool {
+			return other.Label == c.Label && other.Operator == c.Operator && slices.Equal(other.Values, c.Values)
+		})
+	}
+	switch {
+	case is.All:
+		return true
+	case is.Conditions != nil:
+		return was.Conditions != nil && !slices.ContainsFunc(is.Conditions,
+			func(c ir.NamespaceCondition) bool { return !holds(c) })
+	}
+	return was.Labels != nil && is.Labels != nil && !slices.ContainsFunc(is.Labels,
+		func(l ir.KeyValue) bool { return !slices.Contains(was.Labels, l) })
 }
 
 // sharers adds the effect of teams that come to a shared queue, or leave it.

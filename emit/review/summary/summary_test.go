@@ -199,6 +199,11 @@ var derivedFields = map[string][]string{
 	"it follows from the quota of the counted resource, whose changes are told": {
 		"SharedQueues.Queue.Flavors.Quotas.Follows", "Teams.Queues.Flavors.Quotas.Follows",
 	},
+	"the queue that the team shares has it, and the plans have it in no other queue": {
+		"Teams.Queues.Preemption.ToBorrowUpTo",
+		"Teams.Queues.Namespaces.Conditions.Label", "Teams.Queues.Namespaces.Conditions.Operator",
+		"Teams.Queues.Namespaces.Conditions.Values",
+	},
 	"it follows from the names of the platform and its project, whose changes are told": {
 		"Delivery.CustomRoles.Title", "Delivery.NarrowRoles.Buckets", "Delivery.NarrowRoles.Condition",
 		"Delivery.NarrowRoles.Scope",
@@ -246,9 +251,12 @@ var partlyDerived = map[string][]string{
 	},
 	"the queue that the team shares has it, and its changes are told": {
 		"Teams.Queues.ClusterQueue", "Teams.Queues.MaxGraceSeconds", "Teams.Queues.Namespaces.All",
+		"Teams.Queues.Namespaces.None",
 		"Teams.Queues.Namespaces.Labels.Key",
-		"Teams.Queues.Namespaces.Labels.Value", "Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.ToBorrow",
-		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Strategy",
+		"Teams.Queues.Namespaces.Labels.Value", "Teams.Queues.NextCapacity.AfterEvicting",
+		"Teams.Queues.NextCapacity.BeforeBorrowing", "Teams.Queues.NextCapacity.PrefersEvicting",
+		"Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.LimitsToBorrow", "Teams.Queues.Preemption.ToBorrow",
+		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Stop", "Teams.Queues.Strategy",
 	},
 }
 

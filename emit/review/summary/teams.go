@@ -119,6 +119,11 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 				topic: TopicQueues, form: being, tag: tagShare(q.Tier),
 				follows: []string{factPath(kindTier, q.Tier, "")},
 			})
+			if q.LocalQueues != nil {
+				queues := team
+				queues.topic = TopicQueues
+				queues.is("its LocalQueues in tier "+q.Tier, localQueuesText(q))
+			}
 			continue
 		}
 		owner := team
@@ -126,9 +131,21 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 		what := "queue of tier " + q.Tier
 		owner.has(what, fact{form: being, value: s.describeQuotas(q)})
 		owner.part = &key{kindTeam, t.Name, what}
-		owner.is("names of its queues in "+q.Tier, q.ClusterQueue+", "+q.LocalQueue)
+		owner.is("names of its queues in "+q.Tier, q.ClusterQueue+", "+localQueuesText(q))
 		s.addQueue(owner, q, " in "+q.Tier, factPath(kindTeam, t.Name, "cohort"))
 	}
+}
+
+// localQueuesText lists the LocalQueues of a queue, with those that start no jobs.
+func localQueuesText(q *ir.Queue) string {
+	var texts []string
+	if q.LocalQueues == nil || q.LocalQueue != q.LocalQueues[0].Name {
+		texts = append(texts, q.LocalQueue)
+	}
+	for _, l := range q.LocalQueues {
+		texts = append(texts, l.Name+choose(l.Stop != "", " (starts jobs: "+stopText(l.Stop)+")", ""))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // describeTeam returns a description of a team.
@@ -205,7 +222,7 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 	tier.exists("a queue that " + words.Count(len(teams), "team") + " share: " + s.describeQuotas(&q.Queue))
 	tier.all("teams that share its queue", teams, kindTeam, tagShare(q.Tier))
 	tier.is("ClusterQueue", q.ClusterQueue)
-	tier.is("LocalQueue", q.LocalQueue)
+	tier.is("LocalQueue", localQueuesText(&q.Queue))
 	tier.is("its queue is shared", onOff(q.Shared))
 	tier.is("cohort", cmp.Or(q.Cohort, none))
 	s.addQueue(tier, &q.Queue, "", factPath(kindTier, q.Tier, "cohort"))
@@ -213,13 +230,47 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 
 // namespacesText says which namespaces may use a ClusterQueue.
 func namespacesText(n ir.Namespaces) string {
-	switch {
-	case n.All:
-		return "all"
-	case n.Labels != nil:
-		return "those with the labels " + labelsText(n.Labels)
+	var parts []string
+	if n.All {
+		parts = append(parts, "all")
 	}
-	return "those of its teams"
+	if n.None {
+		parts = append(parts, "none")
+	}
+	if n.Labels != nil {
+		parts = append(parts, "those with the labels "+labelsText(n.Labels))
+	}
+	for i, c := range n.Conditions {
+		parts = append(parts, choose(i == 0, "those with ", "")+conditionText(c))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "those of its teams")
+}
+
+// conditionText returns a condition on a label of a namespace, in words.
+func conditionText(c ir.NamespaceCondition) string {
+	operator := map[string]string{
+		ir.LabelIn: " in ", ir.LabelNotIn: " not in ", ir.LabelExists: "", ir.LabelMissing: " missing",
+	}
+	text, known := operator[c.Operator]
+	if !known {
+		text = " " + c.Operator + " "
+	}
+	return "label " + c.Label + text + strings.Join(c.Values, "|")
+}
+
+// stopText says whether a queue starts jobs.
+func stopText(stop string) string {
+	switch stop {
+	case "":
+		return "as an administrator decides"
+	case ir.StopNone:
+		return "yes"
+	case ir.StopHold:
+		return "no, and running jobs continue"
+	case ir.StopDrain:
+		return "no, and running jobs are evicted"
+	}
+	return stop
 }
 
 // addQueue adds the facts about a queue and its quota. The owner is the team, or the
@@ -232,6 +283,7 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 		quotas = append(quotas, factPath(owner.kind, owner.name, "quota of "+f.Flavor+in))
 	}
 	owner.is("queueing"+in, q.Strategy)
+	owner.is("whether the queue starts jobs"+in, stopText(q.Stop))
 	owner.is("namespaces that may use the queue"+in, namespacesText(q.Namespaces))
 	owner.is("longest time that pods may take to end"+in, strconv.Itoa(q.MaxGraceSeconds)+" seconds")
 	owner.has("order of capacities"+in, fact{form: order, list: flavors})
@@ -240,6 +292,7 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	priority.topic = TopicPriority
 	priority.has("preemption"+in,
 		fact{value: preemptionText(q.Preemption), tag: tagPreemption(q.Tier), follows: []string{cohort}})
+	owner.is("when jobs go on to the next capacity"+in, nextCapacityText(q.NextCapacity))
 	for i := range q.Flavors {
 		s.addFlavor(owner, q, &q.Flavors[i], in)
 	}
@@ -260,7 +313,17 @@ func preemptionText(p ir.Preemption) string {
 			parts = append(parts, policy.field+" "+policy.value)
 		}
 	}
+	if p.LimitsToBorrow || p.ToBorrowUpTo != 0 {
+		parts = append(parts, "toBorrowUpTo "+strconv.Itoa(int(p.ToBorrowUpTo)))
+	}
 	return cmp.Or(strings.Join(parts, ", "), "evicts nobody")
+}
+
+// nextCapacityText says when the jobs of a queue go on to the next capacity.
+func nextCapacityText(n ir.NextCapacity) string {
+	before := choose(n.BeforeBorrowing, "before they borrow", "if they cannot borrow")
+	evicting := choose(n.AfterEvicting, "if they cannot evict jobs", "before they evict jobs")
+	return before + ", and " + evicting + choose(n.PrefersEvicting, "; they prefer evicting to borrowing", "")
 }
 
 // tagNominal returns the tag of the facts about nominal quotas of a capacity.
