@@ -447,8 +447,30 @@ type Cohort struct {
 	Parent   *string           `json:"parent"`
 	Priority *int              `json:"priority"`
 	Weight   *int              `json:"weight"`
-	Quota    *int              `json:"quota"`
+	Quota    *CohortQuota      `json:"quota"`
 	Accept   map[string]string `json:"accept"`
+}
+
+// CohortQuota is the quota of a cohort itself: a number of GPUs, or quota by capacity.
+type CohortQuota struct {
+	GPUs       *int
+	ByCapacity map[string]Quota // nil if GPUs is set
+}
+
+// UnmarshalJSON decodes a number, or an object of quotas.
+func (q *CohortQuota) UnmarshalJSON(in []byte) error {
+	if in[0] == '{' {
+		return json.Unmarshal(in, &q.ByCapacity)
+	}
+	return json.Unmarshal(in, &q.GPUs)
+}
+
+// Exact returns the quota of the cohort by capacity, nil if it has none.
+func (c Cohort) Exact() map[string]Quota {
+	if c.Quota == nil {
+		return nil
+	}
+	return c.Quota.ByCapacity
 }
 
 // Team mirrors #Team.

@@ -47,6 +47,34 @@ type Cohort struct {
 	// Quota is the number of GPUs that KAI Scheduler guarantees to the cohort; nil
 	// means the sum of its teams' guarantees.
 	Quota *int
+	// Flavors are the quotas that belong to no queue, by name. Every queue below the cohort
+	// can borrow them. Their limits hold between the cohort and its parent.
+	Flavors []FlavorQuota
+}
+
+// Groups returns the resource groups of the cohort's own quota, as Queue.Groups does.
+func (c *Cohort) Groups() []ResourceGroup { return groupFlavors(c.Flavors) }
+
+// OwnQuotas yields each quota of a capacity that a queue or a cohort has itself, with the
+// root of its cohort, which is "" without one.
+func (p *Platform) OwnQuotas() iter.Seq2[string, FlavorQuota] {
+	roots := p.RootCohorts()
+	return func(yield func(string, FlavorQuota) bool) {
+		for q := range p.ClusterQueues() {
+			for _, f := range q.Flavors {
+				if !yield(roots[q.Cohort], f) {
+					return
+				}
+			}
+		}
+		for _, c := range p.Cohorts {
+			for _, f := range c.Flavors {
+				if !yield(roots[c.Name], f) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // RootCohorts returns the root of the tree that each cohort belongs to.
@@ -235,9 +263,11 @@ type ResourceGroup struct {
 
 // Groups returns the resource groups of the queue, in the order of their first flavors. Each
 // flavor is in one group, whose flavors all have quota of the same resources.
-func (q *Queue) Groups() []ResourceGroup {
+func (q *Queue) Groups() []ResourceGroup { return groupFlavors(q.Flavors) }
+
+func groupFlavors(flavors []FlavorQuota) []ResourceGroup {
 	var out []ResourceGroup
-	for _, f := range q.Flavors {
+	for _, f := range flavors {
 		first := f.Quotas[0].Resource
 		i := slices.IndexFunc(out, func(g ResourceGroup) bool { return g.Resources[0] == first })
 		if i < 0 {

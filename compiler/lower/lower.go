@@ -37,7 +37,8 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 	shared := lowerSharedQueues(b, offers)
 	tensorBoard, podRoles := lowerTensorBoard(b)
 	teams := lowerTeams(b, offers, shared, podRoles)
-	capacities = withGuarantees(capacities, queuesOf(shared, teams))
+	cohorts := lowerCohorts(b, offers)
+	capacities = withGuarantees(capacities, &ir.Platform{SharedQueues: shared, Teams: teams, Cohorts: cohorts})
 	gpuNetworks, gpuRanges := lowerGPUNetworks(b, capacities)
 
 	p := &ir.Platform{
@@ -73,7 +74,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		Capacities:      capacities,
 		PriorityClasses: lowerPriorityClasses(b),
 		AdmissionChecks: lowerAdmissionChecks(capacities),
-		Cohorts:         lowerCohorts(b.Cohorts),
+		Cohorts:         cohorts,
 		SharedQueues:    shared,
 		Teams:           teams,
 		JobRoles:        podRoles,
@@ -249,7 +250,8 @@ func preemptsPods(t schema.Tier) bool { return ir.Evicts(t.Preempts.InQueue) }
 
 // lowerCohorts returns the cohorts, parents before children. It omits cohorts in a
 // circle, which the rules reject.
-func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
+func lowerCohorts(b *schema.Blueprint, offers map[string]*offer) []ir.Cohort {
+	cohorts := b.Cohorts
 	depths := map[string]int{}
 	var depth func(name string) int
 	depth = func(name string) int {
@@ -268,11 +270,20 @@ func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 	}
 	var out []ir.Cohort
 	for name, c := range cohorts {
-		if depth(name) >= 0 {
-			out = append(out,
-				ir.Cohort{Name: name, Parent: valueOr(c.Parent, ""), Priority: valueOr(c.Priority, queuePriority),
-					Weight: valueOr(c.Weight, queueWeight), Quota: c.Quota})
+		if depth(name) < 0 {
+			continue
 		}
+		cohort := ir.Cohort{
+			Name: name, Parent: valueOr(c.Parent, ""), Priority: valueOr(c.Priority, queuePriority),
+			Weight: valueOr(c.Weight, queueWeight),
+		}
+		if exact := c.Exact(); ir.Scheduler(b.Scheduler).Facts().QuotaPerCapacity {
+			cohort.Flavors = lowerFlavors(slices.Sorted(maps.Keys(exact)), exact, cohort.Parent, offers)
+		}
+		if c.Quota != nil {
+			cohort.Quota = c.Quota.GPUs
+		}
+		out = append(out, cohort)
 	}
 	slices.SortFunc(out, func(a, b ir.Cohort) int {
 		return cmp.Or(cmp.Compare(depths[a.Name], depths[b.Name]), cmp.Compare(a.Name, b.Name))

@@ -60,9 +60,9 @@ func queuesOf(shared []ir.SharedQueue, teams []ir.Team) iter.Seq[*ir.Queue] {
 	}
 }
 
-// withGuarantees returns the capacities with Guaranteed set to the sum of the
-// queues' nominal quotas.
-func withGuarantees(capacities []ir.Capacity, queues iter.Seq[*ir.Queue]) []ir.Capacity {
+// withGuarantees returns the capacities with Guaranteed set to the sum of the nominal
+// quotas of all queues and cohorts.
+func withGuarantees(capacities []ir.Capacity, p *ir.Platform) []ir.Capacity {
 	out := slices.Clone(capacities)
 	byName := map[string]*ir.Capacity{}
 	for i := range out {
@@ -73,14 +73,12 @@ func withGuarantees(capacities []ir.Capacity, queues iter.Seq[*ir.Queue]) []ir.C
 		}
 		byName[c.Name] = c
 	}
-	for q := range queues {
-		for _, f := range q.Flavors {
-			for i := range byName[f.Flavor].Guaranteed {
-				g := &byName[f.Flavor].Guaranteed[i]
-				for _, quota := range f.Quotas {
-					if quota.Resource == g.Resource {
-						g.Quantity.Add(quota.Nominal)
-					}
+	for _, f := range p.OwnQuotas() {
+		for i := range byName[f.Flavor].Guaranteed {
+			g := &byName[f.Flavor].Guaranteed[i]
+			for _, quota := range f.Quotas {
+				if quota.Resource == g.Resource {
+					g.Quantity.Add(quota.Nominal)
 				}
 			}
 		}
@@ -232,24 +230,7 @@ func lowerQueue(
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
 	}
-	var counted [][]string
-	for _, name := range uniqueInOrder(t.Capacity) {
-		in, given := quota[name]
-		o := offers[name]
-		if !given || o == nil || o.share == nil {
-			continue
-		}
-		q.Flavors = append(q.Flavors, ir.FlavorQuota{
-			Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting,
-		})
-		counted = append(counted, countedResources(in, o.capacity.Machine))
-	}
-	for i, resources := range connect(counted) {
-		f := &q.Flavors[i]
-		for _, name := range resources {
-			f.Quotas = append(f.Quotas, lowerQuota(quota[f.Flavor], offers[f.Flavor], name, cohort))
-		}
-	}
+	q.Flavors = lowerFlavors(uniqueInOrder(t.Capacity), quota, cohort, offers)
 	return q
 }
 

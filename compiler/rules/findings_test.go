@@ -14,6 +14,7 @@ func TestFindings(t *testing.T) {
 		"arrivals",
 		"auxiliaries",
 		"boards",
+		"cohorts",
 		"consumption",
 		"containers",
 		"counts",

@@ -42,6 +42,7 @@ func All() []Rule {
 		countRules(),
 		tierRules(),
 		quotaRules(),
+		cohortRules(),
 		resourceRules(),
 		idleRules(),
 		networkRules(),

@@ -68,6 +68,34 @@ func quotaCell(f ir.FlavorQuota, resourceName string) markdown.Markup {
 	return cell
 }
 
+// CohortQuotas returns the rows of the quota that belongs to cohorts.
+func (v view) CohortQuotas() []quotaRow {
+	var rows []quotaRow
+	for _, c := range v.Cohorts {
+		rows = append(rows, quotaRows(ir.Queue{Cohort: c.Name, Flavors: c.Flavors}, v.QuotaResources())...)
+	}
+	return rows
+}
+
+// exampleOfCohort is an amount of a capacity that belongs to a cohort.
+type exampleOfCohort struct{ Cohort, Capacity, Amount string }
+
+// ExampleOfCohort returns quota of a cohort in the resource in which its capacity is counted,
+// or nil.
+func (v view) ExampleOfCohort() *exampleOfCohort {
+	for _, c := range v.Cohorts {
+		for _, f := range c.Flavors {
+			i := slices.IndexFunc(v.Capacities, func(c ir.Capacity) bool { return c.Name == f.Flavor })
+			for _, q := range f.Quotas {
+				if q.Resource == v.Capacities[i].CountedIn() && !q.Nominal.IsZero() {
+					return &exampleOfCohort{c.Name, f.Flavor, ir.PrintAmount(q.Resource, q.Nominal)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // QuotaResources returns the resources that have columns, in the order of the queues.
 func (v view) QuotaResources() []string {
 	var names []string

@@ -7,15 +7,18 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// cohortObjects returns the Cohorts, parents first. They have no quota of their own: a
-// team can borrow only the quota that other teams do not use.
+// cohortObjects returns the Cohorts, parents first. Their own quota belongs to no team: the
+// queues below them borrow it, as they borrow what other teams do not use.
 func cohortObjects(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.Cohorts {
 		objects = append(objects, &v1beta2.Cohort{
 			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "Cohort"),
 			ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
-			Spec:       v1beta2.CohortSpec{ParentName: v1beta2.CohortReference(c.Parent)},
+			Spec: v1beta2.CohortSpec{
+				ParentName:     v1beta2.CohortReference(c.Parent),
+				ResourceGroups: resourceGroups(c.Groups()),
+			},
 		})
 	}
 	return objects

@@ -130,6 +130,51 @@ func renderManifests(t testing.TB, p *ir.Platform) map[string]string {
 	return out
 }
 
+// TestCohorts holds that a Cohort has its own quota, with the limits towards its parent, and no
+// quota of nodes that cannot be obtained yet.
+func TestCohorts(t *testing.T) {
+	p := testPlan()
+	p.Cohorts[1].Flavors = []ir.FlavorQuota{
+		{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
+			{Resource: "cpu", Nominal: resource.MustParse("8"), BorrowsAll: true},
+			{
+				Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4"), Borrowing: newQuantity("0"),
+				Lending: newQuantity("6"),
+			},
+		}},
+		{Flavor: "h100-queued", Waiting: true, Quotas: []ir.ResourceQuota{
+			{Resource: "memory", Nominal: resource.MustParse("8Gi"), Lending: newQuantity("8Gi")},
+		}},
+	}
+	want := `spec:
+  parentName: all
+  resourceGroups:
+  - coveredResources:
+    - cpu
+    - nvidia.com/gpu
+    flavors:
+    - name: l4-spot
+      resources:
+      - name: cpu
+        nominalQuota: "8"
+      - borrowingLimit: "0"
+        lendingLimit: "6"
+        name: nvidia.com/gpu
+        nominalQuota: "4"
+  - coveredResources:
+    - memory
+    flavors:
+    - name: h100-queued
+      resources:
+      - name: memory
+        nominalQuota: "0"
+`
+	_, got, _ := strings.Cut(renderManifests(t, p)["cohorts.yaml"], "name: research\n")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Cohort with quota (-want +got):\n%s", diff)
+	}
+}
+
 func TestTeam(t *testing.T) {
 	want := `apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue

@@ -26,7 +26,14 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 			Preemption:              preemptionOf(q.Preemption),
 		},
 	}
-	for _, g := range q.Groups() {
+	c.Spec.ResourceGroups = resourceGroups(q.Groups())
+	return c
+}
+
+// resourceGroups returns the quota of a queue or a cohort.
+func resourceGroups(groups []ir.ResourceGroup) []v1beta2.ResourceGroup {
+	var out []v1beta2.ResourceGroup
+	for _, g := range groups {
 		group := v1beta2.ResourceGroup{}
 		for _, name := range g.Resources {
 			group.CoveredResources = append(group.CoveredResources, corev1.ResourceName(name))
@@ -34,9 +41,9 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 		for _, f := range g.Flavors {
 			group.Flavors = append(group.Flavors, flavorQuotas(f))
 		}
-		c.Spec.ResourceGroups = append(c.Spec.ResourceGroups, group)
+		out = append(out, group)
 	}
-	return c
+	return out
 }
 
 // preemptionOf returns the preemption of a queue, nil if its jobs evict nobody.

@@ -47,6 +47,14 @@ func summaryPlans(t testing.TB) map[string]*ir.Platform {
 		}
 		out[name] = res.Plan
 	}
+	// No reference blueprint has quota of a cohort.
+	for i := range out["batch"].Cohorts {
+		flavors := copyOf(out["batch"]).Teams[0].Queues[0].Flavors
+		for j := range flavors[0].Quotas {
+			flavors[0].Quotas[j].Lending = new(resource.MustParse("1"))
+		}
+		out["batch"].Cohorts[i].Flavors = flavors
+	}
 	completePlan(reflect.ValueOf(out["full"]).Elem())
 	out["full"].Cluster.Existing = nil
 	completePlan(reflect.ValueOf(out["existing, full"]).Elem())
@@ -191,9 +199,11 @@ var derivedFields = map[string][]string{
 		"AdmissionChecks.Class", "AdmissionChecks.Name", "AdmissionChecks.Resources", "AdmissionChecks.Retries",
 		"AdmissionChecks.Topology", "SharedQueues.Queue.Flavors.AdmissionCheck", "SharedQueues.Queue.Flavors.Waiting",
 		"Teams.Queues.Flavors.AdmissionCheck", "Teams.Queues.Flavors.Waiting",
+		"Cohorts.Flavors.AdmissionCheck", "Cohorts.Flavors.Waiting",
 	},
 	"it follows from the quota of the counted resource, whose changes are told": {
 		"SharedQueues.Queue.Flavors.Quotas.Follows", "Teams.Queues.Flavors.Quotas.Follows",
+		"Cohorts.Flavors.Quotas.Follows",
 	},
 	"it follows from the names of the platform and its project, whose changes are told": {
 		"Delivery.CustomRoles.Title", "Delivery.NarrowRoles.Buckets", "Delivery.NarrowRoles.Condition",
@@ -236,6 +246,8 @@ var partlyDerived = map[string][]string{
 		"Capacities.Guaranteed.Quantity", "Capacities.Guaranteed.Resource",
 		"SharedQueues.Queue.Flavors.Quotas.Borrowing", "SharedQueues.Queue.Flavors.Quotas.BorrowsAll",
 		"SharedQueues.Queue.Flavors.Quotas.Lending", "SharedQueues.Queue.Flavors.Quotas.Nominal",
+		"Cohorts.Flavors.Quotas.Borrowing", "Cohorts.Flavors.Quotas.BorrowsAll", "Cohorts.Flavors.Quotas.Lending",
+		"Cohorts.Flavors.Quotas.Nominal",
 		"Teams.Queues.Flavors.Quotas.Borrowing",
 		"Teams.Queues.Flavors.Quotas.BorrowsAll", "Teams.Queues.Flavors.Quotas.Lending",
 		"Teams.Queues.Flavors.Quotas.Nominal",

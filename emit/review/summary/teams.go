@@ -27,6 +27,7 @@ func (s *sheet) addTeams() {
 		cohort.is("weight of its queue", strconv.Itoa(c.Weight))
 		cohort.topic = TopicQuota
 		cohort.is("guaranteed GPUs", cohortQuota(c))
+		s.addCohortQuota(cohort, c)
 	}
 	for i := range s.plan.SharedQueues {
 		s.sharedQueue(&s.plan.SharedQueues[i])
@@ -42,6 +43,22 @@ func (s *sheet) addTeams() {
 			continue
 		}
 		s.addTeam(t, jobs[t.Name], members[t.Cohort])
+	}
+}
+
+// addCohortQuota adds the facts about the quota that belongs to a cohort itself.
+func (s *sheet) addCohortQuota(cohort subject, c ir.Cohort) {
+	q := &ir.Queue{Cohort: c.Name, Flavors: c.Flavors}
+	var quotas []string
+	for _, f := range c.Flavors {
+		quotas = append(quotas, factPath(kindCohort, c.Name, "quota of "+f.Flavor))
+	}
+	if quotas == nil {
+		return
+	}
+	cohort.follows("covered resources", strings.Join(q.Resources(), ", "), quotas...)
+	for i := range c.Flavors {
+		s.addFlavor(cohort, q, &c.Flavors[i], "")
 	}
 }
 
