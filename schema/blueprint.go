@@ -32,6 +32,7 @@ type Blueprint struct {
 	Rehearsals    map[string]Rehearsal `json:"rehearsals"`
 
 	Monitoring Monitoring        `json:"monitoring"`
+	Kueue      Kueue             `json:"kueue"`
 	Delivery   Delivery          `json:"delivery"`
 	Notes      []string          `json:"notes"`
 	Accept     map[string]string `json:"accept"`
@@ -102,6 +103,40 @@ type ExistingKueue struct {
 	Version         string            `json:"version"`
 	Frameworks      []string          `json:"frameworks"`
 	NamespaceLabels map[string]string `json:"namespaceLabels"`
+
+	FairSharing          bool `json:"fairSharing"`
+	AdmissionFairSharing bool `json:"admissionFairSharing"`
+}
+
+// Kueue mirrors #Kueue.
+type Kueue struct {
+	FairSharing          *FairSharing          `json:"fairSharing"`
+	AdmissionFairSharing *AdmissionFairSharing `json:"admissionFairSharing"`
+	WaitForPodsReady     WaitForPodsReady      `json:"waitForPodsReady"`
+	Accept               map[string]string     `json:"accept"`
+}
+
+// FairSharing mirrors #Kueue.fairSharing.
+type FairSharing struct {
+	Strategies []string `json:"strategies"`
+}
+
+// AdmissionFairSharing mirrors #Kueue.admissionFairSharing.
+type AdmissionFairSharing struct {
+	HalfLife  string             `json:"halfLife"`
+	Interval  string             `json:"interval"`
+	Resources map[string]float64 `json:"resources"`
+}
+
+// WaitForPodsReady mirrors #Kueue.waitForPodsReady.
+type WaitForPodsReady struct {
+	Timeout  string `json:"timeout"`
+	Recovery string `json:"recovery"`
+	Blocks   bool   `json:"blocks"`
+	Place    string `json:"place"`
+	Limit    *int   `json:"limit"`
+	First    string `json:"first"`
+	Longest  string `json:"longest"`
 }
 
 // ClusterTakeOver mirrors #ClusterTakeOver.
@@ -440,13 +475,15 @@ type Shared struct {
 	ClusterQueue *string          `json:"clusterQueue"`
 	Cohort       *string          `json:"cohort"`
 	Quota        map[string]Quota `json:"quota"`
+	Weight       *float64         `json:"weight"`
+	ByUsage      bool             `json:"byUsage"`
 }
 
 // Cohort mirrors #Cohort.
 type Cohort struct {
 	Parent   *string           `json:"parent"`
 	Priority *int              `json:"priority"`
-	Weight   *int              `json:"weight"`
+	Weight   *float64          `json:"weight"`
 	Quota    *CohortQuota      `json:"quota"`
 	Accept   map[string]string `json:"accept"`
 }
@@ -478,7 +515,7 @@ type Team struct {
 	Namespace        *string                     `json:"namespace"`
 	Cohort           *string                     `json:"cohort"`
 	Priority         *int                        `json:"priority"`
-	Weight           *int                        `json:"weight"`
+	Weight           *float64                    `json:"weight"`
 	Group            *string                     `json:"group"`
 	Members          []string                    `json:"members"`
 	Bucket           Bucket                      `json:"bucket"`
@@ -496,8 +533,9 @@ type Team struct {
 
 // QueueNames mirrors #QueueNames.
 type QueueNames struct {
-	ClusterQueue *string `json:"clusterQueue"`
-	LocalQueue   *string `json:"localQueue"`
+	ClusterQueue *string  `json:"clusterQueue"`
+	LocalQueue   *string  `json:"localQueue"`
+	Weight       *float64 `json:"weight"`
 }
 
 // Quota mirrors #Quota.

@@ -44,6 +44,8 @@ type Cohort struct {
 	Name, Parent string
 	Priority     int // priority of its queue in KAI Scheduler
 	Weight       int // weight of its queue in KAI Scheduler
+	// Share is its weight in Kueue's fair sharing, nil for 1.
+	Share *resource.Quantity
 	// Quota is the number of GPUs that KAI Scheduler guarantees to the cohort; nil
 	// means the sum of its teams' guarantees.
 	Quota *int
@@ -248,6 +250,13 @@ type Queue struct {
 	Strategy string // StrictFIFO or BestEffortFIFO
 	// Preemption says which running jobs its waiting jobs may evict.
 	Preemption Preemption
+	// Share is its weight in Kueue's fair sharing, nil for 1.
+	Share *resource.Quantity
+	// ByUsage reports whether the jobs of the team that has used least start first.
+	ByUsage bool
+	// TeamShare is the weight by which the usage of the LocalQueue's team is divided, nil for
+	// 1 and without ByUsage.
+	TeamShare *resource.Quantity
 	// Namespaces are the namespaces whose LocalQueues may use the ClusterQueue.
 	Namespaces Namespaces
 	// MaxGraceSeconds is the longest time that pods may take to stop.

@@ -75,6 +75,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		PriorityClasses: lowerPriorityClasses(b),
 		AdmissionChecks: lowerAdmissionChecks(capacities),
 		Cohorts:         cohorts,
+		KueueSettings:   lowerKueueSettings(b),
 		SharedQueues:    shared,
 		Teams:           teams,
 		JobRoles:        podRoles,
@@ -201,6 +202,7 @@ func lowerExistingCluster(b *schema.Blueprint) ir.Cluster {
 	if k := e.Kueue; k != nil {
 		existing.Kueue = &ir.ExistingKueue{
 			Version: k.Version, Frameworks: k.Frameworks, NamespaceLabels: keyValues(k.NamespaceLabels),
+			FairSharing: k.FairSharing, AdmissionFairSharing: k.AdmissionFairSharing,
 		}
 	}
 	return ir.Cluster{
@@ -275,7 +277,7 @@ func lowerCohorts(b *schema.Blueprint, offers map[string]*offer) []ir.Cohort {
 		}
 		cohort := ir.Cohort{
 			Name: name, Parent: valueOr(c.Parent, ""), Priority: valueOr(c.Priority, queuePriority),
-			Weight: valueOr(c.Weight, queueWeight),
+			Weight: queueWeightOf(b, c.Weight), Share: lowerWeight(c.Weight),
 		}
 		if exact := c.Exact(); ir.Scheduler(b.Scheduler).Facts().QuotaPerCapacity {
 			cohort.Flavors = lowerFlavors(slices.Sorted(maps.Keys(exact)), exact, cohort.Parent, offers)

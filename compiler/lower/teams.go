@@ -104,7 +104,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			Namespace:         valueOr(in.Namespace, name),
 			Cohort:            valueOr(in.Cohort, ""),
 			Priority:          valueOr(in.Priority, queuePriority),
-			Weight:            valueOr(in.Weight, queueWeight),
+			Weight:            queueWeightOf(b, in.Weight),
 			Group:             valueOr(in.Group, ""),
 			Members:           sortedUnique(in.Members),
 			KubeAccount:       name + "-ksa",
@@ -136,6 +136,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			if q := lowerQueue(b, tier, quota, valueOr(in.Cohort, ""), offers); len(q.Flavors) > 0 {
 				q.ClusterQueue = valueOr(in.Queues[tier].ClusterQueue, ir.ClusterQueuePrefix+name+"-"+tier)
 				q.LocalQueue = valueOr(in.Queues[tier].LocalQueue, ir.LocalQueuePrefix+name+"-"+tier)
+				q.Share = lowerWeight(in.Queues[tier].Weight, in.Weight)
 				if oneQueue {
 					q.ClusterQueue, q.LocalQueue = name, name
 				}
@@ -145,6 +146,9 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 		for _, s := range sharedBy[name] {
 			q := s.Queue
 			q.LocalQueue = valueOr(in.Queues[q.Tier].LocalQueue, ir.LocalQueuePrefix+name+"-"+q.Tier)
+			if q.ByUsage {
+				q.TeamShare = lowerWeight(in.Queues[q.Tier].Weight, in.Weight)
+			}
 			team.Queues = append(team.Queues, q)
 		}
 		slices.SortFunc(team.Queues, func(a, b ir.Queue) int { return strings.Compare(a.Tier, b.Tier) })
@@ -203,6 +207,7 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 			continue
 		}
 		q.ClusterQueue, q.Shared = valueOr(t.Shared.ClusterQueue, ir.ClusterQueuePrefix+tier), true
+		q.Share, q.ByUsage = lowerWeight(t.Shared.Weight), t.Shared.ByUsage
 		teams := sortedUnique(t.Shared.Teams)
 		if t.Shared.Teams == nil {
 			teams = slices.Sorted(maps.Keys(b.Teams))

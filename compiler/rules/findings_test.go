@@ -48,6 +48,7 @@ func TestFindings(t *testing.T) {
 		"scaling",
 		"secrets",
 		"security",
+		"sharing",
 		"takeover",
 		"tiers",
 		"versions",

@@ -18,7 +18,7 @@ type grant struct {
 	holder         fieldPath // path of the team, or of the tier's shared queue
 	who            string    // name of the holder, for a message
 	cohort         *string   // cohort of the holder
-	tier, capacity string  // tier is "" for the quota of a cohort itself
+	tier, capacity string    // tier is "" for the quota of a cohort itself
 }
 
 // queueGrants yields the quotas of queues.

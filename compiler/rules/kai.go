@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -64,8 +65,11 @@ func unrehearsed(r *report) {
 	}
 }
 
-// noQueueSettings reports names and namespaces of queues.
+// noQueueSettings reports names and namespaces of queues, and settings of Kueue.
 func (r *report) noQueueSettings() {
+	if path := at("kueue"); r.Written(path...) {
+		r.reportField(path, ", which has no settings of Kueue", "remove kueue")
+	}
 	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		if path := at("tiers", name, "namespaces"); r.Written(path...) {
 			r.reportField(path, ", whose queues take jobs of every namespace", "remove namespaces")
@@ -236,9 +240,8 @@ func cohortBelowTeams(r *report) {
 // however many cohorts have one.
 func queueShares(r *report) {
 	facts := r.Plan.Scheduler.Facts()
-	if fields := fieldsAt(r.Blueprint, "cohorts.*.weight teams.*.weight"); facts.QuotaPerCapacity && len(fields) > 0 {
-		r.addKey(fields[0].path, say("weight of a queue is unavailable with %s", facts.Name),
-			help(`remove weight, and limit what each team borrows with borrow; or set scheduler: "kai"`))
+	if !facts.QuotaPerCapacity {
+		r.brokenWeights()
 	}
 	for name, c := range sorted(r.Blueprint.Cohorts) {
 		path := at("cohorts", name, "quota")
@@ -254,6 +257,19 @@ func queueShares(r *report) {
 				facts.Name), help("write the number of GPUs that are guaranteed to the cohort, such as quota: 16"))
 		}
 		return
+	}
+}
+
+// brokenWeights reports weights that KAI Scheduler does not support, one mistake however many
+// queues have one.
+func (r *report) brokenWeights() {
+	const most = 1000
+	for path, weight := range every[float64](r, "cohorts.*.weight teams.*.weight") {
+		if weight != math.Trunc(weight) || weight > most {
+			r.add(path, "KAI Scheduler supports only whole numbers as weights", label("want 0 to %d", most),
+				help("write whole numbers in the same relation, such as 2 and 1"))
+			return
+		}
 	}
 }
 

@@ -43,6 +43,7 @@ func All() []Rule {
 		tierRules(),
 		quotaRules(),
 		cohortRules(),
+		sharingRules(),
 		resourceRules(),
 		idleRules(),
 		networkRules(),

@@ -7,7 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/markdown"
 )
 
@@ -75,6 +78,32 @@ func (v view) CohortQuotas() []quotaRow {
 		rows = append(rows, quotaRows(ir.Queue{Cohort: c.Name, Flavors: c.Flavors}, v.QuotaResources())...)
 	}
 	return rows
+}
+
+// weight is the weight of a cohort or a queue.
+type weight struct{ Name, Weight string }
+
+// Weights returns the weights that differ from 1: of cohorts, of ClusterQueues, and of the
+// LocalQueues of tiers that are shared by usage.
+func (v view) Weights() []weight {
+	var out []weight
+	add := func(name string, share *resource.Quantity) {
+		if share != nil {
+			out = append(out, weight{name, words.Decimal(*share)})
+		}
+	}
+	for _, c := range v.Cohorts {
+		add(c.Name, c.Share)
+	}
+	for q := range v.ClusterQueues() {
+		add(q.ClusterQueue, q.Share)
+	}
+	for _, t := range v.Teams {
+		for _, q := range t.Queues {
+			add(q.LocalQueue, q.TeamShare)
+		}
+	}
+	return out
 }
 
 // exampleOfCohort is an amount of a capacity that belongs to a cohort.

@@ -18,6 +18,7 @@ func cohortObjects(p *ir.Platform) []any {
 			Spec: v1beta2.CohortSpec{
 				ParentName:     v1beta2.CohortReference(c.Parent),
 				ResourceGroups: resourceGroups(c.Groups()),
+				FairSharing:    fairSharing(c.Share),
 			},
 		})
 	}

@@ -24,10 +24,22 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 			NamespaceSelector:       selectNamespaces(q.Namespaces, namespaces),
 			AdmissionChecksStrategy: checksOf(q),
 			Preemption:              preemptionOf(q.Preemption),
+			FairSharing:             fairSharing(q.Share),
 		},
 	}
 	c.Spec.ResourceGroups = resourceGroups(q.Groups())
+	if q.ByUsage {
+		c.Spec.AdmissionScope = &v1beta2.AdmissionScope{AdmissionMode: v1beta2.UsageBasedAdmissionFairSharing}
+	}
 	return c
+}
+
+// fairSharing returns a weight, nil for the API's default.
+func fairSharing(weight *resource.Quantity) *v1beta2.FairSharing {
+	if weight == nil {
+		return nil
+	}
+	return &v1beta2.FairSharing{Weight: canonicalLimit(weight)}
 }
 
 // resourceGroups returns the quota of a queue or a cohort.
@@ -142,6 +154,9 @@ func localQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.LocalQueue {
 	return &v1beta2.LocalQueue{
 		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
 		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, q.LocalQueue),
-		Spec:       v1beta2.LocalQueueSpec{ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue)},
+		Spec: v1beta2.LocalQueueSpec{
+			ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue),
+			FairSharing:  fairSharing(q.TeamShare),
+		},
 	}
 }

@@ -55,6 +55,20 @@ func summaryPlans(t testing.TB) map[string]*ir.Platform {
 		}
 		out["batch"].Cohorts[i].Flavors = flavors
 	}
+	// None is shared by usage.
+	byUsage := func(q *ir.Queue) {
+		if q.Shared {
+			q.ByUsage, q.TeamShare = true, new(resource.MustParse("2"))
+		}
+	}
+	dws := out["batch, dws"]
+	byUsage(&dws.SharedQueues[0].Queue)
+	dws.SharedQueues[0].TeamShare = nil
+	for i := range dws.Teams {
+		for j := range dws.Teams[i].Queues {
+			byUsage(&dws.Teams[i].Queues[j])
+		}
+	}
 	completePlan(reflect.ValueOf(out["full"]).Elem())
 	out["full"].Cluster.Existing = nil
 	completePlan(reflect.ValueOf(out["existing, full"]).Elem())
@@ -201,6 +215,7 @@ var derivedFields = map[string][]string{
 		"Teams.Queues.Flavors.AdmissionCheck", "Teams.Queues.Flavors.Waiting",
 		"Cohorts.Flavors.AdmissionCheck", "Cohorts.Flavors.Waiting",
 	},
+	"only the queue of a team has it": {"SharedQueues.Queue.TeamShare"},
 	"it follows from the quota of the counted resource, whose changes are told": {
 		"SharedQueues.Queue.Flavors.Quotas.Follows", "Teams.Queues.Flavors.Quotas.Follows",
 		"Cohorts.Flavors.Quotas.Follows",
@@ -252,11 +267,13 @@ var partlyDerived = map[string][]string{
 		"Teams.Queues.Flavors.Quotas.BorrowsAll", "Teams.Queues.Flavors.Quotas.Lending",
 		"Teams.Queues.Flavors.Quotas.Nominal",
 	},
+	"only a team that shares a queue by usage has it": {"Teams.Queues.TeamShare"},
 	"the queue that the team shares has it, and its changes are told": {
 		"Teams.Queues.ClusterQueue", "Teams.Queues.MaxGraceSeconds", "Teams.Queues.Namespaces.All",
 		"Teams.Queues.Namespaces.Labels.Key",
 		"Teams.Queues.Namespaces.Labels.Value", "Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.ToBorrow",
 		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Strategy",
+		"Teams.Queues.Share",
 	},
 }
 

@@ -25,6 +25,7 @@ func (s *sheet) addTeams() {
 		cohort.topic = TopicPriority
 		cohort.is("priority of its queue", strconv.Itoa(c.Priority))
 		cohort.is("weight of its queue", strconv.Itoa(c.Weight))
+		cohort.is("weight in its parent", weightText(c.Share))
 		cohort.topic = TopicQuota
 		cohort.is("guaranteed GPUs", cohortQuota(c))
 		s.addCohortQuota(cohort, c)
@@ -135,6 +136,12 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 				topic: TopicQueues, form: being, tag: tagShare(q.Tier),
 				follows: []string{factPath(kindTier, q.Tier, "")},
 			})
+			if q.ByUsage {
+				team.has("weight of its usage in "+q.Tier, fact{
+					topic: TopicPriority, value: weightText(q.TeamShare),
+					follows: []string{factPath(kindTier, q.Tier, "jobs of the team that has used least start first")},
+				})
+			}
 			continue
 		}
 		owner := team
@@ -248,6 +255,8 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 		quotas = append(quotas, factPath(owner.kind, owner.name, "quota of "+f.Flavor+in))
 	}
 	owner.is("queueing"+in, q.Strategy)
+	owner.is("jobs of the team that has used least start first"+in, choose(q.ByUsage, "yes", "no"))
+	owner.is("weight of the queue in its cohort"+in, weightText(q.Share))
 	owner.is("namespaces that may use the queue"+in, namespacesText(q.Namespaces))
 	owner.is("longest time that pods may take to end"+in, strconv.Itoa(q.MaxGraceSeconds)+" seconds")
 	owner.has("order of capacities"+in, fact{form: order, list: flavors})
