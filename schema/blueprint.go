@@ -32,6 +32,7 @@ type Blueprint struct {
 	Rehearsals    map[string]Rehearsal `json:"rehearsals"`
 
 	Monitoring Monitoring        `json:"monitoring"`
+	Kueue      Kueue             `json:"kueue"`
 	Delivery   Delivery          `json:"delivery"`
 	Notes      []string          `json:"notes"`
 	Accept     map[string]string `json:"accept"`
@@ -102,6 +103,40 @@ type ExistingKueue struct {
 	Version         string            `json:"version"`
 	Frameworks      []string          `json:"frameworks"`
 	NamespaceLabels map[string]string `json:"namespaceLabels"`
+
+	FairSharing          bool `json:"fairSharing"`
+	AdmissionFairSharing bool `json:"admissionFairSharing"`
+}
+
+// Kueue mirrors #Kueue.
+type Kueue struct {
+	FairSharing          *FairSharing          `json:"fairSharing"`
+	AdmissionFairSharing *AdmissionFairSharing `json:"admissionFairSharing"`
+	WaitForPodsReady     WaitForPodsReady      `json:"waitForPodsReady"`
+	Accept               map[string]string     `json:"accept"`
+}
+
+// FairSharing mirrors #Kueue.fairSharing.
+type FairSharing struct {
+	Strategies []string `json:"strategies"`
+}
+
+// AdmissionFairSharing mirrors #Kueue.admissionFairSharing.
+type AdmissionFairSharing struct {
+	HalfLife  string             `json:"halfLife"`
+	Interval  string             `json:"interval"`
+	Resources map[string]float64 `json:"resources"`
+}
+
+// WaitForPodsReady mirrors #Kueue.waitForPodsReady.
+type WaitForPodsReady struct {
+	Timeout  string `json:"timeout"`
+	Recovery string `json:"recovery"`
+	Blocks   bool   `json:"blocks"`
+	Place    string `json:"place"`
+	Limit    *int   `json:"limit"`
+	First    string `json:"first"`
+	Longest  string `json:"longest"`
 }
 
 // ClusterTakeOver mirrors #ClusterTakeOver.
@@ -498,15 +533,39 @@ type Shared struct {
 	Cohort       *string          `json:"cohort"`
 	Quota        map[string]Quota `json:"quota"`
 	Stop         *string          `json:"stop"`
+	Weight       *float64         `json:"weight"`
+	ByUsage      bool             `json:"byUsage"`
 }
 
 // Cohort mirrors #Cohort.
 type Cohort struct {
 	Parent   *string           `json:"parent"`
 	Priority *int              `json:"priority"`
-	Weight   *int              `json:"weight"`
-	Quota    *int              `json:"quota"`
+	Weight   *float64          `json:"weight"`
+	Quota    *CohortQuota      `json:"quota"`
 	Accept   map[string]string `json:"accept"`
+}
+
+// CohortQuota is the quota of a cohort itself: a number of GPUs, or quota by capacity.
+type CohortQuota struct {
+	GPUs       *int
+	ByCapacity map[string]Quota // nil if GPUs is set
+}
+
+// UnmarshalJSON decodes a number, or an object of quotas.
+func (q *CohortQuota) UnmarshalJSON(in []byte) error {
+	if in[0] == '{' {
+		return json.Unmarshal(in, &q.ByCapacity)
+	}
+	return json.Unmarshal(in, &q.GPUs)
+}
+
+// Exact returns the quota of the cohort by capacity, nil if it has none.
+func (c Cohort) Exact() map[string]Quota {
+	if c.Quota == nil {
+		return nil
+	}
+	return c.Quota.ByCapacity
 }
 
 // Team mirrors #Team.
@@ -514,7 +573,7 @@ type Team struct {
 	Namespace        *Namespace                  `json:"namespace"`
 	Cohort           *string                     `json:"cohort"`
 	Priority         *int                        `json:"priority"`
-	Weight           *int                        `json:"weight"`
+	Weight           *float64                    `json:"weight"`
 	Group            *string                     `json:"group"`
 	Members          []string                    `json:"members"`
 	Bucket           Bucket                      `json:"bucket"`
@@ -537,11 +596,13 @@ type QueueNames struct {
 	// LocalQueues are used instead of LocalQueue, by name.
 	LocalQueues map[string]LocalQueue `json:"localQueues"`
 	Stop        *string               `json:"stop"`
+	Weight      *float64              `json:"weight"`
 }
 
 // LocalQueue mirrors #LocalQueue.
 type LocalQueue struct {
-	Stop *string `json:"stop"`
+	Weight *float64 `json:"weight"`
+	Stop   *string  `json:"stop"`
 }
 
 // Quota mirrors #Quota.

@@ -72,6 +72,7 @@ func checkMirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optio
 		kinds := map[reflect.Type]cue.Kind{
 			reflect.TypeFor[schema.Borrow]():        cue.IntKind | cue.StringKind,
 			reflect.TypeFor[schema.Bucket]():        cue.BoolKind | cue.StringKind,
+			reflect.TypeFor[schema.CohortQuota]():   cue.IntKind | cue.StructKind,
 			reflect.TypeFor[schema.Namespace]():     cue.StructKind | cue.StringKind,
 			reflect.TypeFor[schema.Namespaces]():    cue.StructKind | cue.StringKind | cue.ListKind,
 			reflect.TypeFor[schema.ResourceQuota](): cue.NumberKind | cue.StringKind | cue.StructKind,

@@ -56,7 +56,7 @@ func describeWanted(schema cue.Value) string {
 		}
 		return wanted
 	case cue.StructKind | cue.StringKind: // a struct, or a word instead of a struct
-		return describeTexts(schema) + ", or " + describeWanted(structArm(schema))
+		return describeTexts(schema) + ", or " + describeWanted(armOf(schema, cue.StructKind))
 	case cue.StructKind | cue.StringKind | cue.ListKind: // also a list
 		return describeTexts(schema) + ", a struct: { ... }, or a list: [...]"
 	default:

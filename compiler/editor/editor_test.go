@@ -72,7 +72,7 @@ func TestComplete(t *testing.T) {
 		{"a location of a cluster of others", "b.cue", "cluster: existing: location: ◆\n",
 			"us-central1 us-central1-a us-central1-b !us-east1-b"},
 		{"one line", "a.cue", "cluster: maintenance: ◆\n", "days start hours"},
-		{"an entity", "a.cue", "capacity: x: {\n\t◆\n}\n", "hardware consumption nodes"},
+		{"an entity", "a.cue", "capacity: x: {\n\t◆\n}\n", "consumption hardware nodes"},
 		{"an entity with some fields", "a.cue", "capacity: x: {\n\thardware: \"l4\"\n\t◆\n}\n",
 			"consumption !hardware"},
 		{"an entity in the middle", "a.cue", "capacity: {\n\tx: {\n\t\thardware: \"l4\"\n\t\tmax◆\n\t}\n\ty: {}\n}\n",

@@ -20,7 +20,8 @@ import (
 var alongside = map[string]string{
 	"N0109": "E0101", // counts what was left out after fifty others
 	"E1003": "W1004", // where there is no order, GPUs are counted together
-	"E1075": "N1079", // the platform does not scrape Kueue of others
+	"E0232": "N1079", // the platform does not scrape Kueue of others
+	"E1075": "N1079",
 	"E1078": "N1079",
 }
 

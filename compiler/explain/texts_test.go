@@ -38,6 +38,7 @@ var authorities = []string{
 	"KAI Scheduler issues, ",
 	"Kubernetes autoscaler, ",
 	"Kubernetes documentation, ",
+	"Kueue documentation, ",
 	"Kueue 0.19, CHANGELOG/",
 	"Kueue 0.19, config/",
 	"Kueue 0.19, pkg/",

@@ -13,7 +13,7 @@ type Pool struct {
 	Queues     int
 	Queue      *ir.Queue        // the first queue
 	Teams      []ir.SharingTeam // that use it
-	Guaranteed int64            // sum of the nominal quotas, in accelerators
+	Guaranteed int64            // sum of the nominal quotas, in accelerators, also of cohorts
 	// Step is the greatest common divisor of what the pods of the workloads use; 0 if
 	// there is no workload.
 	Step      int64
@@ -59,6 +59,13 @@ func (p *Platform) Pools() []*Pool {
 			}
 		}
 	}
+	for _, c := range p.Cohorts {
+		for _, f := range c.Flavors {
+			if pool := found[key{"cohort " + root[c.Name], f.Flavor}]; pool != nil {
+				pool.addOwn(f)
+			}
+		}
+	}
 	queues := p.LocalQueues()
 	for _, w := range p.Workloads {
 		queue := queues[[2]string{w.Team, w.Queue}]
@@ -97,6 +104,15 @@ func (pool *Pool) addQuota(f ir.FlavorQuota, queue *ir.Queue, teams []ir.Sharing
 		}
 	}
 	return added
+}
+
+// addOwn adds the quota of a cohort.
+func (pool *Pool) addOwn(f ir.FlavorQuota) {
+	for _, q := range f.Quotas {
+		if q.Resource == pool.Capacity.CountedIn() {
+			pool.Guaranteed += q.Nominal.Value()
+		}
+	}
 }
 
 // addRequests adds the requests of a workload.

@@ -22,6 +22,9 @@ type ExistingKueue struct {
 	// NamespaceLabels are the labels that a namespace must have so that Kueue manages its
 	// jobs, by key.
 	NamespaceLabels []KeyValue
+	// FairSharing and AdmissionFairSharing report whether its configuration sets the fields
+	// of these names.
+	FairSharing, AdmissionFairSharing bool
 }
 
 // ExistingJobSet describes JobSet that others run in the cluster.

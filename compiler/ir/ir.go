@@ -53,7 +53,8 @@ type Platform struct {
 
 	PriorityClasses []PriorityClass // by rising value
 	AdmissionChecks []AdmissionCheck
-	Cohorts         []Cohort      // parents before children
+	Cohorts         []Cohort // parents before children
+	KueueSettings   KueueSettings
 	SharedQueues    []SharedQueue // by tier
 	Teams           []Team
 	Workloads       []Workload // by team, then name, then copy

@@ -14,7 +14,8 @@ const TeamQuota = "team-limits"
 // node, no job of real size waits for this quota.
 const PodsPerUnit = maxPods
 
-// Lent holds what the queues under each root cohort lend together.
+// Lent holds what the queues and cohorts under each root cohort lend together. It ignores the
+// limits of cohorts, so that it is at least what they lend.
 type Lent struct {
 	platform *Platform
 	root     map[string]string // of each cohort
@@ -23,16 +24,26 @@ type Lent struct {
 
 type lentKey struct{ root, flavor, resource string }
 
-// Lent sums up what the queues of the platform lend.
+// Lent sums up what the queues and cohorts of the platform lend.
 func (p *Platform) Lent() Lent {
 	out := Lent{platform: p, root: p.RootCohorts(), sums: map[lentKey]resource.Quantity{}}
+	add := func(cohort, flavor string, r ResourceQuota, lends resource.Quantity) {
+		key := lentKey{out.root[cohort], flavor, r.Resource}
+		sum := out.sums[key]
+		sum.Add(lends)
+		out.sums[key] = sum
+	}
 	for q := range p.ClusterQueues() {
 		for _, f := range q.Flavors {
 			for _, r := range f.Quotas {
-				key := lentKey{out.root[q.Cohort], f.Flavor, r.Resource}
-				sum := out.sums[key]
-				sum.Add(r.lendable())
-				out.sums[key] = sum
+				add(q.Cohort, f.Flavor, r, r.lendable())
+			}
+		}
+	}
+	for _, c := range p.Cohorts {
+		for _, f := range c.Flavors {
+			for _, r := range f.Quotas {
+				add(c.Name, f.Flavor, r, r.Nominal)
 			}
 		}
 	}
@@ -47,8 +58,8 @@ func (q ResourceQuota) lendable() resource.Quantity {
 	return q.Nominal
 }
 
-// ByOthers returns what the other queues under a cohort's root lend to the queue with the
-// given quota. The cohort is not "".
+// ByOthers returns what the other queues and the cohorts under a cohort's root lend to the
+// queue with the given quota. The cohort is not "".
 func (l Lent) ByOthers(cohort, flavor string, own ResourceQuota) resource.Quantity {
 	sum := l.sums[lentKey{l.root[cohort], flavor, own.Resource}].DeepCopy()
 	sum.Sub(own.lendable())

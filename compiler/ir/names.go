@@ -31,17 +31,6 @@ const (
 // which narrows the webhooks of Kueue's release.
 const KueueWebhooks = "system/kueue-webhooks"
 
-// PodsReadyMinutes is the time in which the pods of an admitted workload must become
-// ready. After it, Kueue evicts them and queues the workload again. It is longer
-// than a GPU node takes to start and to pull an image.
-const PodsReadyMinutes = 30
-
-// RecoveryMinutes is the time in which another pod must replace a lost pod of a running
-// workload. After it, Kueue evicts the pods and queues the workload again. It is shorter
-// than PodsReadyMinutes: one node must be replaced, while the pods on all others waste
-// GPU time.
-const RecoveryMinutes = 15
-
 // LabelKueueQueue names a job's LocalQueue, and LabelKAIQueue a workload's queue.
 // Source: Kueue, pkg/controller/constants; KAI Scheduler's documentation,
 // "Scheduling queues".

@@ -45,9 +45,39 @@ type Cohort struct {
 	Name, Parent string
 	Priority     int // priority of its queue in KAI Scheduler
 	Weight       int // weight of its queue in KAI Scheduler
+	// Share is its weight in Kueue's fair sharing, nil for 1.
+	Share *resource.Quantity
 	// Quota is the number of GPUs that KAI Scheduler guarantees to the cohort; nil
 	// means the sum of its teams' guarantees.
 	Quota *int
+	// Flavors are the quotas that belong to no queue, by name. Every queue below the cohort
+	// can borrow them. Their limits hold between the cohort and its parent.
+	Flavors []FlavorQuota
+}
+
+// Groups returns the resource groups of the cohort's own quota, as Queue.Groups does.
+func (c *Cohort) Groups() []ResourceGroup { return groupFlavors(c.Flavors) }
+
+// OwnQuotas yields each quota of a capacity that a queue or a cohort has itself, with the
+// root of its cohort, which is "" without one.
+func (p *Platform) OwnQuotas() iter.Seq2[string, FlavorQuota] {
+	roots := p.RootCohorts()
+	return func(yield func(string, FlavorQuota) bool) {
+		for q := range p.ClusterQueues() {
+			for _, f := range q.Flavors {
+				if !yield(roots[q.Cohort], f) {
+					return
+				}
+			}
+		}
+		for _, c := range p.Cohorts {
+			for _, f := range c.Flavors {
+				if !yield(roots[c.Name], f) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // RootCohorts returns the root of the tree that each cohort belongs to.
@@ -244,6 +274,13 @@ type Queue struct {
 	Preemption Preemption
 	// NextCapacity says when its waiting jobs go on to the next of Flavors.
 	NextCapacity NextCapacity
+	// Share is its weight in Kueue's fair sharing, nil for 1.
+	Share *resource.Quantity
+	// ByUsage reports whether the jobs of the team that has used least start first.
+	ByUsage bool
+	// TeamShare is the weight by which the usage of the LocalQueue's team is divided, nil for
+	// 1 and without ByUsage.
+	TeamShare *resource.Quantity
 	// Namespaces are the namespaces whose LocalQueues may use the ClusterQueue.
 	Namespaces Namespaces
 	// Stop is what the platform decides about starting jobs: StopNone, StopHold or StopDrain,
@@ -258,12 +295,14 @@ type Queue struct {
 type LocalQueue struct {
 	Name string
 	Stop string // as Queue.Stop
+	// Share is the weight by which its usage is divided, nil for 1.
+	Share *resource.Quantity
 }
 
 // AllLocalQueues returns the LocalQueues of a team's queue.
 func (q *Queue) AllLocalQueues() []LocalQueue {
 	if q.LocalQueues == nil {
-		return []LocalQueue{{Name: q.LocalQueue}}
+		return []LocalQueue{{Name: q.LocalQueue, Share: q.TeamShare}}
 	}
 	return q.LocalQueues
 }
@@ -285,9 +324,11 @@ type ResourceGroup struct {
 
 // Groups returns the resource groups of the queue, in the order of their first flavors. Each
 // flavor is in one group, whose flavors all have quota of the same resources.
-func (q *Queue) Groups() []ResourceGroup {
+func (q *Queue) Groups() []ResourceGroup { return groupFlavors(q.Flavors) }
+
+func groupFlavors(flavors []FlavorQuota) []ResourceGroup {
 	var out []ResourceGroup
-	for _, f := range q.Flavors {
+	for _, f := range flavors {
 		first := f.Quotas[0].Resource
 		i := slices.IndexFunc(out, func(g ResourceGroup) bool { return g.Resources[0] == first })
 		if i < 0 {

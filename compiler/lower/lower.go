@@ -37,8 +37,9 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 	shared := lowerSharedQueues(b, offers)
 	tensorBoard, podRoles := lowerTensorBoard(b)
 	teams := lowerTeams(b, offers, shared, podRoles)
-	capacities = withGuarantees(capacities, queuesOf(shared, teams))
-	existing = withGuarantees(existing, queuesOf(shared, teams))
+	cohorts := lowerCohorts(b, offers)
+	granted := &ir.Platform{SharedQueues: shared, Teams: teams, Cohorts: cohorts}
+	capacities, existing = withGuarantees(capacities, granted), withGuarantees(existing, granted)
 	gpuNetworks, gpuRanges := lowerGPUNetworks(b, capacities)
 
 	p := &ir.Platform{
@@ -77,7 +78,8 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 
 		PriorityClasses: lowerPriorityClasses(b),
 		AdmissionChecks: lowerAdmissionChecks(capacities),
-		Cohorts:         lowerCohorts(b.Cohorts),
+		Cohorts:         cohorts,
+		KueueSettings:   lowerKueueSettings(b),
 		SharedQueues:    shared,
 		Teams:           teams,
 		JobRoles:        podRoles,
@@ -204,6 +206,7 @@ func lowerExistingCluster(b *schema.Blueprint) ir.Cluster {
 	if k := e.Kueue; k != nil {
 		existing.Kueue = &ir.ExistingKueue{
 			Version: k.Version, Frameworks: k.Frameworks, NamespaceLabels: keyValues(k.NamespaceLabels),
+			FairSharing: k.FairSharing, AdmissionFairSharing: k.AdmissionFairSharing,
 		}
 	}
 	return ir.Cluster{
@@ -253,7 +256,8 @@ func preemptsPods(t schema.Tier) bool { return ir.Evicts(t.Preempts.InQueue) }
 
 // lowerCohorts returns the cohorts, parents before children. It omits cohorts in a
 // circle, which the rules reject.
-func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
+func lowerCohorts(b *schema.Blueprint, offers map[string]*offer) []ir.Cohort {
+	cohorts := b.Cohorts
 	depths := map[string]int{}
 	var depth func(name string) int
 	depth = func(name string) int {
@@ -272,11 +276,20 @@ func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 	}
 	var out []ir.Cohort
 	for name, c := range cohorts {
-		if depth(name) >= 0 {
-			out = append(out,
-				ir.Cohort{Name: name, Parent: valueOr(c.Parent, ""), Priority: valueOr(c.Priority, queuePriority),
-					Weight: valueOr(c.Weight, queueWeight), Quota: c.Quota})
+		if depth(name) < 0 {
+			continue
 		}
+		cohort := ir.Cohort{
+			Name: name, Parent: valueOr(c.Parent, ""), Priority: valueOr(c.Priority, queuePriority),
+			Weight: queueWeightOf(b, c.Weight), Share: lowerWeight(c.Weight),
+		}
+		if exact := c.Exact(); ir.Scheduler(b.Scheduler).Facts().QuotaPerCapacity {
+			cohort.Flavors = lowerFlavors(slices.Sorted(maps.Keys(exact)), exact, cohort.Parent, offers)
+		}
+		if c.Quota != nil {
+			cohort.Quota = c.Quota.GPUs
+		}
+		out = append(out, cohort)
 	}
 	slices.SortFunc(out, func(a, b ir.Cohort) int {
 		return cmp.Or(cmp.Compare(depths[a.Name], depths[b.Name]), cmp.Compare(a.Name, b.Name))

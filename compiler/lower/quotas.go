@@ -112,6 +112,34 @@ func lowerQuota(in schema.Quota, o *offer, name, cohort string) ir.ResourceQuota
 	return q
 }
 
+// lowerFlavors resolves a quota on the named capacities, in their order. It omits a capacity
+// without quota, and one that is unknown or invalid, which the rules report.
+func lowerFlavors(
+	names []string, quota map[string]schema.Quota, cohort string, offers map[string]*offer,
+) []ir.FlavorQuota {
+	var out []ir.FlavorQuota
+	var counted [][]string
+	for _, name := range names {
+		in, given := quota[name]
+		o := offers[name]
+		if !given || o == nil || !o.serves(in) {
+			continue
+		}
+		out = append(out, ir.FlavorQuota{
+			Flavor: name, ResourceFlavor: flavorName(o.capacity), AdmissionCheck: o.capacity.AdmissionCheck,
+			Waiting: o.capacity.Waiting,
+		})
+		counted = append(counted, countedResources(in, o.capacity.Machine))
+	}
+	for i, resources := range connect(counted) {
+		f := &out[i]
+		for _, name := range resources {
+			f.Quotas = append(f.Quotas, lowerQuota(quota[f.Flavor], offers[f.Flavor], name, cohort))
+		}
+	}
+	return out
+}
+
 // quantityOf returns an amount that the schema admits, 0 if it is not given.
 func quantityOf(amount schema.Quantity) resource.Quantity {
 	if amount == "" {

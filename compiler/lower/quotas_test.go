@@ -10,9 +10,9 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// newQueue lowers the quota of a team on GPUs (l4), and on machines without (plain).
-func newQueue(quota map[string]schema.Quota, cohort string) ir.Queue {
-	b := &schema.Blueprint{
+// newBlueprint returns a blueprint with GPUs (l4), and with machines without (plain).
+func newBlueprint() *schema.Blueprint {
+	return &schema.Blueprint{
 		Scheduler: string(ir.Kueue), Zones: []string{"us-central1-a"},
 		Hardware: map[string]schema.Hardware{"l4": {Machine: "g2-standard-24"}, "plain": {Machine: "e2-standard-4"}},
 		Capacity: map[string]schema.Capacity{
@@ -21,11 +21,20 @@ func newQueue(quota map[string]schema.Quota, cohort string) ir.Queue {
 		},
 		Tiers: map[string]schema.Tier{"lp": {Capacity: []string{"l4", "plain"}}},
 	}
+}
+
+func capacitiesOf(b *schema.Blueprint) []ir.Capacity {
 	var capacities []ir.Capacity
 	for _, name := range []string{"l4", "plain"} {
 		capacities = append(capacities, lowerCapacity(b, name, b.Capacity[name], b.Zones))
 	}
-	return lowerQueue(b, "lp", quota, cohort, offersOf(b, capacities))
+	return capacities
+}
+
+// newQueue lowers the quota of a team.
+func newQueue(quota map[string]schema.Quota, cohort string) ir.Queue {
+	b := newBlueprint()
+	return lowerQueue(b, "lp", quota, cohort, offersOf(b, capacitiesOf(b)))
 }
 
 // TestPodsFollow holds that a queue has quota of pods for what the nodes of each capacity are
@@ -46,6 +55,42 @@ func TestPodsFollow(t *testing.T) {
 		if pods.Resource != ir.Pods || !pods.Follows || got != want {
 			t.Errorf("%s: %+v has %q, want %q", q.Flavors[i].Flavor, pods, got, want)
 		}
+	}
+}
+
+// TestCohortQuota holds that a cohort has quota as a queue has it: by the ratio with pods,
+// limited only below a parent, and counted in what its capacities guarantee.
+func TestCohortQuota(t *testing.T) {
+	units, lend, parent := 4, 6, "all"
+	own := &schema.CohortQuota{ByCapacity: map[string]schema.Quota{
+		"l4":    {Accelerators: &units, Lend: &lend},
+		"plain": {Resources: map[string]schema.ResourceQuota{ir.CPU: {Guaranteed: "8", Borrow: "all"}}},
+	}}
+	b := newBlueprint()
+	b.Cohorts = map[string]schema.Cohort{"all": {}, "lab": {Parent: &parent, Quota: own}}
+	offers := offersOf(b, capacitiesOf(b))
+	cohorts := lowerCohorts(b, offers)
+	want := "l4: cpu=44+0-66 memory=176Gi+0-264Gi nvidia.com/gpu=4+0-6 pods=440+0-660\n" +
+		"plain: cpu=8+all memory=0+0 nvidia.com/gpu=0+0 pods=0+0\n"
+	if got := printQuotas(ir.Queue{Flavors: cohorts[1].Flavors}); got != want {
+		t.Errorf("the quota of the cohort is %q, want %q", got, want)
+	}
+	for _, c := range withGuarantees(capacitiesOf(b), &ir.Platform{Cohorts: cohorts}) {
+		if got := ir.AmountOf(c.Guaranteed, c.CountedIn()); got.Value() != map[string]int64{"l4": 4, "plain": 8}[c.Name] {
+			t.Errorf("%s guarantees %s", c.Name, got.String())
+		}
+	}
+	b.Cohorts["lab"] = schema.Cohort{Quota: own}
+	for _, f := range lowerCohorts(b, offers)[1].Flavors {
+		for _, r := range f.Quotas {
+			if r.Borrows() || r.Lending != nil {
+				t.Errorf("without a parent, %s of %s has a limit: %+v", r.Resource, f.Flavor, r)
+			}
+		}
+	}
+	b.Scheduler = string(ir.KAI)
+	if flavors := lowerCohorts(b, offers)[1].Flavors; flavors != nil {
+		t.Errorf("KAI Scheduler has quota by capacity: %+v", flavors)
 	}
 }
 

@@ -68,9 +68,9 @@ func queuesOf(shared []ir.SharedQueue, teams []ir.Team) iter.Seq[*ir.Queue] {
 	}
 }
 
-// withGuarantees returns the capacities with Guaranteed set to the sum of the
-// queues' nominal quotas.
-func withGuarantees(capacities []ir.Capacity, queues iter.Seq[*ir.Queue]) []ir.Capacity {
+// withGuarantees returns the capacities with Guaranteed set to the sum of the nominal
+// quotas of all queues and cohorts.
+func withGuarantees(capacities []ir.Capacity, p *ir.Platform) []ir.Capacity {
 	out := slices.Clone(capacities)
 	byName := map[string]*ir.Capacity{}
 	for i := range out {
@@ -81,18 +81,16 @@ func withGuarantees(capacities []ir.Capacity, queues iter.Seq[*ir.Queue]) []ir.C
 		}
 		byName[c.Name] = c
 	}
-	for q := range queues {
-		for _, f := range q.Flavors {
-			c := byName[f.Flavor]
-			if c == nil {
-				continue
-			}
-			for i := range c.Guaranteed {
-				g := &c.Guaranteed[i]
-				for _, quota := range f.Quotas {
-					if quota.Resource == g.Resource {
-						g.Quantity.Add(quota.Nominal)
-					}
+	for _, f := range p.OwnQuotas() {
+		c := byName[f.Flavor]
+		if c == nil {
+			continue
+		}
+		for i := range c.Guaranteed {
+			g := &c.Guaranteed[i]
+			for _, quota := range f.Quotas {
+				if quota.Resource == g.Resource {
+					g.Quantity.Add(quota.Nominal)
 				}
 			}
 		}
@@ -119,7 +117,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			InExisting:        in.Namespace != nil && in.Namespace.Existing,
 			Cohort:            valueOr(in.Cohort, ""),
 			Priority:          valueOr(in.Priority, queuePriority),
-			Weight:            valueOr(in.Weight, queueWeight),
+			Weight:            queueWeightOf(b, in.Weight),
 			Group:             valueOr(in.Group, ""),
 			Members:           sortedUnique(in.Members),
 			KubeAccount:       name + "-ksa",
@@ -150,8 +148,9 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			}
 			if q := lowerQueue(b, tier, quota, valueOr(in.Cohort, ""), offers); len(q.Flavors) > 0 {
 				q.ClusterQueue = valueOr(in.Queues[tier].ClusterQueue, ir.ClusterQueuePrefix+name+"-"+tier)
-				q.LocalQueue, q.LocalQueues = lowerLocalQueues(in.Queues[tier], ir.LocalQueuePrefix+name+"-"+tier)
+				q.LocalQueue, q.LocalQueues = lowerLocalQueues(in.Queues[tier], ir.LocalQueuePrefix+name+"-"+tier, nil)
 				q.Stop = valueOr(in.Queues[tier].Stop, "")
+				q.Share = lowerWeight(in.Queues[tier].Weight, in.Weight)
 				if oneQueue {
 					q.ClusterQueue, q.LocalQueue, q.LocalQueues = name, name, nil
 				}
@@ -160,7 +159,11 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 		}
 		for _, s := range sharedBy[name] {
 			q := s.Queue
-			q.LocalQueue, q.LocalQueues = lowerLocalQueues(in.Queues[q.Tier], ir.LocalQueuePrefix+name+"-"+q.Tier)
+			if q.ByUsage {
+				q.TeamShare = lowerWeight(in.Queues[q.Tier].Weight, in.Weight)
+			}
+			q.LocalQueue, q.LocalQueues = lowerLocalQueues(in.Queues[q.Tier], ir.LocalQueuePrefix+name+"-"+q.Tier,
+				q.TeamShare)
 			team.Queues = append(team.Queues, q)
 		}
 		slices.SortFunc(team.Queues, func(a, b ir.Queue) int { return strings.Compare(a.Tier, b.Tier) })
@@ -174,9 +177,16 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 
 // lowerLocalQueues returns the name of the first LocalQueue of a team's queue, and all of them if
 // the blueprint gives several. usual is the name of one that has no other name.
-func lowerLocalQueues(in schema.QueueNames, usual string) (first string, all []ir.LocalQueue) {
+// share is the weight of a LocalQueue without weight, nil for 1.
+func lowerLocalQueues(
+	in schema.QueueNames, usual string, share *resource.Quantity,
+) (first string, all []ir.LocalQueue) {
 	for name, l := range byName(in.LocalQueues) {
-		all = append(all, ir.LocalQueue{Name: name, Stop: valueOr(l.Stop, "")})
+		q := ir.LocalQueue{Name: name, Stop: valueOr(l.Stop, ""), Share: share}
+		if l.Weight != nil {
+			q.Share = lowerWeight(l.Weight)
+		}
+		all = append(all, q)
 	}
 	if all != nil {
 		return all[0].Name, all
@@ -242,6 +252,7 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 		}
 		q.ClusterQueue, q.Shared = valueOr(t.Shared.ClusterQueue, ir.ClusterQueuePrefix+tier), true
 		q.Stop = valueOr(t.Shared.Stop, "")
+		q.Share, q.ByUsage = lowerWeight(t.Shared.Weight), t.Shared.ByUsage
 		teams := sortedUnique(t.Shared.Teams)
 		if t.Shared.Teams == nil {
 			teams = slices.Sorted(maps.Keys(b.Teams))
@@ -271,24 +282,7 @@ func lowerQueue(
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
 	}
-	var counted [][]string
-	for _, name := range uniqueInOrder(t.Capacity) {
-		in, given := quota[name]
-		o := offers[name]
-		if !given || o == nil || !o.serves(in) {
-			continue
-		}
-		q.Flavors = append(q.Flavors, ir.FlavorQuota{
-			Flavor: name, ResourceFlavor: flavorName(o.capacity), AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting,
-		})
-		counted = append(counted, countedResources(in, o.capacity.Machine))
-	}
-	for i, resources := range connect(counted) {
-		f := &q.Flavors[i]
-		for _, name := range resources {
-			f.Quotas = append(f.Quotas, lowerQuota(quota[f.Flavor], offers[f.Flavor], name, cohort))
-		}
-	}
+	q.Flavors = lowerFlavors(uniqueInOrder(t.Capacity), quota, cohort, offers)
 	return q
 }
 

@@ -103,7 +103,8 @@ func acceptSource(code string, path fieldPath) string {
 // the fields whose entities can.
 var (
 	acceptingStructs = []string{
-		"cluster", "network", "images", "security", "organisation", "versions", "monitoring", "delivery",
+		"cluster", "network", "images", "security", "organisation", "versions", "monitoring", "kueue",
+		"delivery",
 	}
 	acceptingEntities = []string{"hardware", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals"}
 )

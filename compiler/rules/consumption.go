@@ -8,6 +8,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -450,7 +451,7 @@ func unqueuedFlex(r *report, c ir.Capacity, m catalog.Machine) {
 	if option.OnRequest && !option.Queued && !knownToBe(m.Options.Offered(option.Column), false) &&
 		!r.Written(retriesOf(c.Name)...) { // unqueuedRetries says the same
 		r.addKey(at("capacity", c.Name, "consumption", option.Field), say("Kueue evicts jobs on %q and queues "+
-			"them again if flex-start has no nodes for them within %d minutes", c.Name, ir.PodsReadyMinutes),
+			"them again if flex-start has no nodes for them within %s", c.Name, words.Duration(r.Plan.PodsReady().Timeout)),
 			help("set queued: true: jobs then wait for their nodes before Kueue admits them"))
 	}
 }

@@ -71,6 +71,7 @@ func workloads(r *report) iter.Seq[ir.Workload]      { return slices.Values(r.Pl
 func submissions(r *report) iter.Seq[fit.Submission] { return r.fit.Submissions().Each() }
 func allContainers(r *report) iter.Seq[container]    { return slices.Values(r.containers()) }
 func allGrants(r *report) iter.Seq[grant]            { return slices.Values(r.grants()) }
+func queueGrants(r *report) iter.Seq[grant]          { return r.queueGrants() }
 
 // onMachines returns the check of a rule on every capacity whose machine the catalogue knows.
 func onMachines(check func(r *report, c ir.Capacity, m catalog.Machine)) func(*report) {
@@ -78,6 +79,9 @@ func onMachines(check func(r *report, c ir.Capacity, m catalog.Machine)) func(*r
 		r.eachCapacity(func(c ir.Capacity, m catalog.Machine) { check(r, c, m) })
 	}
 }
+
+// cohortQuota is the type of a field that holds entries by name, or a number.
+var cohortQuota = reflect.TypeFor[schema.CohortQuota]()
 
 // fieldValue is a field of the blueprint with its path.
 type fieldValue struct {
@@ -121,6 +125,9 @@ func (f fieldValue) appendBelow(to []fieldValue, step string) []fieldValue {
 	}
 	switch v := reflect.Indirect(f.value); step {
 	case "*":
+		if v.Type() == cohortQuota {
+			v = v.FieldByName("ByCapacity")
+		}
 		names := v.MapKeys()
 		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, name := range names {
@@ -141,6 +148,9 @@ func typeAt(pattern string) reflect.Type {
 	at := reflect.TypeFor[schema.Blueprint]()
 	for step := range strings.SplitSeq(pattern, ".") {
 		if step == "*" || step == "[]" {
+			if at == cohortQuota {
+				at = reflect.TypeFor[map[string]schema.Quota]()
+			}
 			at = at.Elem()
 		} else {
 			at = at.Field(fieldIndex(at, step)).Type

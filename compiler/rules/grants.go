@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,11 +18,34 @@ type grant struct {
 	holder         fieldPath // path of the team, or of the tier's shared queue
 	who            string    // name of the holder, for a message
 	cohort         *string   // cohort of the holder
-	tier, capacity string
+	tier, capacity string    // tier is "" for the quota of a cohort itself
+}
+
+// queueGrants yields the quotas of queues.
+func (p *Pass) queueGrants() iter.Seq[grant] {
+	return func(yield func(grant) bool) {
+		for _, q := range p.grants() {
+			if q.tier != "" && !yield(q) {
+				return
+			}
+		}
+	}
+}
+
+// cohortGrants yields the quotas of cohorts.
+func (p *Pass) cohortGrants() iter.Seq[grant] {
+	return func(yield func(grant) bool) {
+		for _, q := range p.grants() {
+			if q.tier == "" && !yield(q) {
+				return
+			}
+		}
+	}
 }
 
 // listGrants returns every quota on a capacity that its tier uses: the quotas of the
-// teams, sorted, then the quotas of the queues that teams share.
+// teams, sorted, then the quotas of the queues that teams share, then those of cohorts, whose
+// cohort is their parent.
 func listGrants(b *schema.Blueprint) []grant {
 	var out []grant
 	add := func(g grant, quota map[string]schema.Quota, path fieldPath) {
@@ -47,6 +71,14 @@ func listGrants(b *schema.Blueprint) []grant {
 				holder: at("tiers", tier, "shared"), who: fmt.Sprintf("the shared queue of tier %q", tier),
 				cohort: s.Cohort, tier: tier,
 			}, s.Quota, at("tiers", tier, "shared", "quota"))
+		}
+	}
+	for name, c := range sorted(b.Cohorts) {
+		for capacity, quota := range sorted(c.Exact()) {
+			out = append(out, grant{
+				Quota: quota, path: at("cohorts", name, "quota", capacity), holder: at("cohorts", name),
+				who: fmt.Sprintf("cohort %q", name), cohort: c.Parent, capacity: capacity,
+			})
 		}
 	}
 	return out

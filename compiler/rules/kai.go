@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func kaiRules() []Rule {
 		rule("E1008", "two queues of KAI Scheduler have the same name", queueNames, only(ir.KAI)),
 		rule("W1009", "nodes start for jobs that wait for quota", onEach(capacities, idleNodes), only(ir.KAI)),
 		rule("W1090", "cohort guarantees fewer GPUs than its teams", cohortBelowTeams, resolved, only(ir.KAI)),
-		rule("E1091", "weight or quota of a queue without KAI Scheduler", queueShares, except(ir.KAI)),
+		rule("E1091", "weight or quota in a form that the scheduler does not support", queueShares),
 		rule("E1063", "GitOps is unavailable with KAI Scheduler", reportGitOpsWithKAI, only(ir.KAI)),
 	}
 }
@@ -64,8 +65,11 @@ func unrehearsed(r *report) {
 	}
 }
 
-// noQueueSettings reports names, namespaces and order of capacities of queues.
+// noQueueSettings reports names, namespaces and order of capacities of queues, and settings of Kueue.
 func (r *report) noQueueSettings() {
+	if path := at("kueue"); r.Written(path...) {
+		r.reportField(path, ", which has no settings of Kueue", "remove kueue")
+	}
 	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		if path := at("tiers", name, "namespaces"); r.Written(path...) {
 			r.reportField(path, ", whose queues take jobs of every namespace", "remove namespaces")
@@ -240,20 +244,49 @@ func cohortBelowTeams(r *report) {
 	}
 }
 
-// queueShares reports a weight of a queue or a quota of a cohort, one mistake however many
-// queues have one.
+// queueShares reports the quota of a cohort in the form of another scheduler, one mistake
+// however many cohorts have one.
 func queueShares(r *report) {
-	fields := fieldsAt(r.Blueprint, "cohorts.*.weight cohorts.*.quota teams.*.weight")
-	if len(fields) == 0 {
+	facts := r.Plan.Scheduler.Facts()
+	if !facts.QuotaPerCapacity {
+		r.brokenWeights()
+	}
+	for name, c := range sorted(r.Blueprint.Cohorts) {
+		path := at("cohorts", name, "quota")
+		switch {
+		case c.Quota == nil || (c.Quota.GPUs == nil) == facts.QuotaPerCapacity:
+			continue
+		case facts.QuotaPerCapacity:
+			r.addKey(path, say("%s has no quota of a cohort as a number of GPUs", facts.Name),
+				help(`write the quota by capacity, such as quota: %q: accelerators: %d; or set scheduler: "kai"`,
+					orFirst(sortedKeys(r.Blueprint.Capacity)), *c.Quota.GPUs))
+		default:
+			r.addKey(path, say("%s counts the GPUs of all capacities together, so quota of a cohort is a number",
+				facts.Name), help("write the number of GPUs that are guaranteed to the cohort, such as quota: 16"))
+		}
 		return
 	}
-	name := fields[0].path.last()
-	cure := "limit what each team borrows with borrow"
-	if name == "quota" {
-		cure = "give the quota to the teams, which lend what they do not use"
+}
+
+// brokenWeights reports weights that KAI Scheduler does not support, one mistake however many
+// queues have one.
+func (r *report) brokenWeights() {
+	const most = 1000
+	for path, weight := range every[float64](r, "cohorts.*.weight teams.*.weight") {
+		if weight != math.Trunc(weight) || weight > most {
+			r.add(path, "KAI Scheduler supports only whole numbers as weights", label("want 0 to %d", most),
+				help("write whole numbers in the same relation, such as 2 and 1"))
+			return
+		}
 	}
-	r.addKey(fields[0].path, say("%s of a queue is unavailable with %s", name, r.Plan.Scheduler.Facts().Name),
-		help(`remove %s, and %s; or set scheduler: "kai"`, name, cure))
+}
+
+// orFirst returns the first of some names, or a name that stands for one.
+func orFirst(names []string) string {
+	if len(names) == 0 {
+		return "CAPACITY"
+	}
+	return names[0]
 }
 
 func ownClasses(r *report) {

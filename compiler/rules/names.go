@@ -36,7 +36,7 @@ type nameField struct{ entities, patterns string }
 func nameFields() []nameField {
 	return []nameField{
 		{"hardware", "capacity.*.hardware"},
-		{"capacity", `tiers.*.capacity.[] workloads.*.auxiliary.*.capacity
+		{"capacity", `tiers.*.capacity.[] cohorts.*.quota.* workloads.*.auxiliary.*.capacity
 			demonstration.[].uncordon.[] demonstration.[].cordon.* demonstration.[].expect.pods.*
 			demonstration.[].expect.moved.*.*
 			rehearsals.*.nodes.* rehearsals.*.expect.[].capacity`},

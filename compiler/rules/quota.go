@@ -19,10 +19,10 @@ func quotaRules() []Rule {
 	return []Rule{
 		rule("E0601", "borrowing or lending without a cohort", loneBorrowers),
 		rule(schema.Overcommitted, "guarantees exceed the capacity", checkOvercommit, whole, acceptable),
-		rule("E0603", "lending limit exceeds the guarantee", onEach(allGrants, lendAboveNominal)),
+		rule("E0603", "lending limit exceeds the guarantee", onEach(queueGrants, lendAboveNominal)),
 		rule("E0604", "quota is in the wrong unit", onEach(allGrants, quotaUnit), basic),
 		rule("E0605", "queue cannot run anything", deadQueues),
-		rule("W0608", "quota is not a multiple of a TPU slice", onEach(allGrants, sliceQuota), resolved),
+		rule("W0608", "quota is not a multiple of a TPU slice", onEach(queueGrants, sliceQuota), resolved),
 		rule("W0606", "no other queue lends to the queue", nothingToBorrow, whole, resolved, except(ir.KAI)),
 		rule("W0610", "limit exceeds all that can be borrowed", borrowTooMuch, whole, resolved, except(ir.KAI)),
 	}
@@ -30,7 +30,7 @@ func quotaRules() []Rule {
 
 func loneBorrowers(r *report) {
 	reported := map[string]bool{} // one mistake, however many limits it affects
-	for _, q := range r.grants() {
+	for q := range r.queueGrants() {
 		limit, limited := q.limited()
 		if q.cohort != nil || reported[q.who] || !limited {
 			continue
@@ -49,7 +49,7 @@ func loneBorrowers(r *report) {
 // cohort, the holder of the limit probably lends to the other queues.
 func (r *report) loneCapacities() map[string]bool {
 	out := map[string]bool{}
-	for _, q := range r.grants() {
+	for q := range r.queueGrants() {
 		if _, limited := q.limited(); q.cohort == nil && limited {
 			out[q.capacity] = true
 		}
@@ -210,8 +210,7 @@ func nothingToBorrow(r *report) {
 }
 
 // borrowTooMuch reports a borrowing limit above everything that the other queues
-// under the root of the cohort lend. Cohorts have neither quota nor limits of their
-// own, so their nesting does not matter.
+// and the cohorts under the root of the cohort lend.
 func borrowTooMuch(r *report) {
 	lone := r.loneCapacities()
 	for b := range r.fit.Borrowers() {

@@ -43,6 +43,8 @@ func All() []Rule {
 		countRules(),
 		tierRules(),
 		quotaRules(),
+		cohortRules(),
+		sharingRules(),
 		resourceRules(),
 		idleRules(),
 		networkRules(),

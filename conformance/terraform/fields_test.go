@@ -67,7 +67,7 @@ var unedited = map[string]string{
 
 // outside are the parts of the blueprint that reach no resource except dashboards.
 var outside = []string{
-	"accept", "cohorts", "demonstration", "notes", "organisation", "rehearsals", "scheduler", "tiers", "workloads",
+	"accept", "cohorts", "demonstration", "kueue", "notes", "organisation", "rehearsals", "scheduler", "tiers", "workloads",
 }
 
 // setting is a field in the text of an edit, with the rest of its line as its value.

@@ -226,6 +226,8 @@ func (d *drawing) cohortTitle(n Node) string {
 	title, names, in := "cohort "+n.Name, "", ""
 	if len(n.Names) > 0 {
 		title, names = n.Name, strings.Join(append([]string{""}, n.Lines...), ": ")
+	} else if len(n.Lines) > 0 {
+		names = ", own quota " + strings.Join(n.Lines, ", ")
 	}
 	if above, ok := d.nodes[n.Parent]; ok {
 		in = " in " + above.Name

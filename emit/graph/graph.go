@@ -110,6 +110,7 @@ type group struct {
 	names   []string
 	parent  string // ID of the parent
 	members []ir.Team
+	own     []ir.FlavorQuota // quota of a cohort itself
 }
 
 // groupAlike sets the groups of cohorts and teams that share a node.
@@ -133,7 +134,7 @@ func (b *builder) groupAlike() {
 	alike := map[string]*group{}
 	for _, c := range p.Cohorts {
 		key := c.Name
-		if b.foldCohorts && !parents[c.Name] {
+		if b.foldCohorts && !parents[c.Name] && c.Flavors == nil {
 			slices.Sort(held[c.Name])
 			key = "\x00" + c.Parent + "\x00" + strings.Join(held[c.Name], "\x00")
 		}
@@ -147,6 +148,7 @@ func (b *builder) groupAlike() {
 			b.order = append(b.order, g)
 		}
 		g.names = append(g.names, c.Name)
+		g.own = c.Flavors
 		b.cohorts[c.Name] = g
 	}
 
@@ -194,6 +196,11 @@ func (b *builder) addNode(g *group, kind Kind) {
 		n.Name = words.Count(len(g.names), string(kind))
 		n.Names = g.names
 		n.Lines = []string{fewNames(g.names)}
+	}
+	for _, f := range g.own {
+		if label := quotaLabel([]ir.FlavorQuota{f}, b.counted[f.Flavor]); label != "" {
+			n.Lines = append(n.Lines, f.Flavor+": "+label)
+		}
 	}
 	b.nodes = append(b.nodes, n)
 }

@@ -32,6 +32,7 @@ type eviction struct {
 
 	hasQueue      bool
 	policy        ir.Preemption
+	ByUsage       bool     // the team that has used least comes first
 	lowest, most  int32    // values of its PriorityClasses
 	lendsTo       []string // tiers whose jobs can borrow its guarantee
 	borrowsBeside []string // tiers whose jobs can borrow where its jobs can
@@ -80,7 +81,7 @@ func (v view) Evictions() []*eviction {
 // borrow a capacity where the queue lends it, by tier.
 func (e *eviction) addQueue(q *ir.Queue, borrowers func(capacity string) map[string]int) {
 	if !e.hasQueue {
-		e.hasQueue, e.JobsOvertake = true, q.Strategy == ir.BestEffortFIFO
+		e.hasQueue, e.JobsOvertake, e.ByUsage = true, q.Strategy == ir.BestEffortFIFO, q.ByUsage
 		e.GoesOn = goesOn(q.NextCapacity)
 	}
 	e.policy.InQueue = q.Preemption.InQueue

@@ -7,7 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/markdown"
 )
 
@@ -66,6 +69,60 @@ func quotaCell(f ir.FlavorQuota, resourceName string) markdown.Markup {
 		cell += ", lends " + markdown.Text(ir.PrintQuantity(resourceName, *q.Lending))
 	}
 	return cell
+}
+
+// CohortQuotas returns the rows of the quota that belongs to cohorts.
+func (v view) CohortQuotas() []quotaRow {
+	var rows []quotaRow
+	for _, c := range v.Cohorts {
+		rows = append(rows, quotaRows(ir.Queue{Cohort: c.Name, Flavors: c.Flavors}, v.QuotaResources())...)
+	}
+	return rows
+}
+
+// weight is the weight of a cohort or a queue.
+type weight struct{ Name, Weight string }
+
+// Weights returns the weights that differ from 1: of cohorts, of ClusterQueues, and of the
+// LocalQueues of tiers that are shared by usage.
+func (v view) Weights() []weight {
+	var out []weight
+	add := func(name string, share *resource.Quantity) {
+		if share != nil {
+			out = append(out, weight{name, words.Decimal(*share)})
+		}
+	}
+	for _, c := range v.Cohorts {
+		add(c.Name, c.Share)
+	}
+	for q := range v.ClusterQueues() {
+		add(q.ClusterQueue, q.Share)
+	}
+	for _, t := range v.Teams {
+		for _, q := range t.Queues {
+			add(q.LocalQueue, q.TeamShare)
+		}
+	}
+	return out
+}
+
+// exampleOfCohort is an amount of a capacity that belongs to a cohort.
+type exampleOfCohort struct{ Cohort, Capacity, Amount string }
+
+// ExampleOfCohort returns quota of a cohort in the resource in which its capacity is counted,
+// or nil.
+func (v view) ExampleOfCohort() *exampleOfCohort {
+	for _, c := range v.Cohorts {
+		for _, f := range c.Flavors {
+			i := slices.IndexFunc(v.Capacities, func(c ir.Capacity) bool { return c.Name == f.Flavor })
+			for _, q := range f.Quotas {
+				if q.Resource == v.Capacities[i].CountedIn() && !q.Nominal.IsZero() {
+					return &exampleOfCohort{c.Name, f.Flavor, ir.PrintAmount(q.Resource, q.Nominal)}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // QuotaResources returns the resources that have columns, in the order of the queues.

@@ -59,9 +59,7 @@ var functions = texttemplate.FuncMap{
 	"memberRole":                     constant(ir.MemberRole),
 	"nodePoolLabel":                  constant(ir.LabelNodePool),
 	"partOfLabel":                    constant(ir.LabelPartOf),
-	"podsReadyMinutes":               constant(ir.PodsReadyMinutes),
 	"reclaimedTooMuch":               constant(ir.ReclaimedTooMuch),
-	"recoveryMinutes":                constant(ir.RecoveryMinutes),
 	"requiredNodeRoles":              ir.RequiredNodeRoles,
 	"retryMaxMinutes":                constant(ir.RetryMaxSeconds / 60),
 }

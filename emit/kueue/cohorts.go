@@ -7,8 +7,8 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// cohortObjects returns the Cohorts, parents first. They have no quota of their own: a
-// team can borrow only the quota that other teams do not use.
+// cohortObjects returns the Cohorts, parents first. Their own quota belongs to no team: the
+// queues below them borrow it, as they borrow what other teams do not use.
 func cohortObjects(p *ir.Platform) []any {
 	var objects []any
 	adopted := p.Adopted().Cohorts
@@ -16,7 +16,11 @@ func cohortObjects(p *ir.Platform) []any {
 		objects = append(objects, &v1beta2.Cohort{
 			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "Cohort"),
 			ObjectMeta: metaOf(p, c.Name, adopted[c.Name]),
-			Spec:       v1beta2.CohortSpec{ParentName: v1beta2.CohortReference(c.Parent)},
+			Spec: v1beta2.CohortSpec{
+				ParentName:     v1beta2.CohortReference(c.Parent),
+				ResourceGroups: resourceGroups(c.Groups()),
+				FairSharing:    fairSharing(c.Share),
+			},
 		})
 	}
 	return objects

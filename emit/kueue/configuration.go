@@ -31,8 +31,8 @@ func featureGates(p *ir.Platform) map[string]bool {
 // Configuration returns the text that Kueue's controller reads when it starts. It sets
 // the values of the release (Kueue 0.19:
 // config/components/manager/controller_manager_config.yaml), except for the frameworks,
-// the metrics, the managed jobs, the resources that are not counted, and how long Kueue
-// waits for pods. The API's Go type depends on the entire Kubernetes client, which a compiler
+// the metrics, the managed jobs, the resources that are not counted, fair sharing, and how
+// long Kueue waits for pods. The API's Go type depends on the entire Kubernetes client, which a compiler
 // does not need.
 func Configuration(p *ir.Platform) ([]byte, error) {
 	fields := kubeyaml.Fields{
@@ -54,23 +54,8 @@ func Configuration(p *ir.Platform) ([]byte, error) {
 		// A job that got past the admission policy stays suspended.
 		"manageJobsWithoutQueueName":   true,
 		"managedJobsNamespaceSelector": kubeyaml.TeamNamespaces(p.Name),
-		// If some pods of a workload cannot run, the workload gives back its quota
-		// and its nodes: two workloads that each hold half of their nodes would wait
-		// for each other for ever.
-		"waitForPodsReady": kubeyaml.Fields{
-			// Several GPU nodes may have to start, install their driver and pull the
-			// image.
-			"timeout":         strconv.Itoa(ir.PodsReadyMinutes) + "m",
-			"recoveryTimeout": strconv.Itoa(ir.RecoveryMinutes) + "m",
-			// One team's slow start must not hold up the others.
-			"blockAdmission": false,
-			// Requeue behind the workloads that already wait, after a pause that
-			// doubles each time.
-			"requeuingStrategy": kubeyaml.Fields{
-				"timestamp": "Eviction", "backoffBaseSeconds": 60, "backoffMaxSeconds": 3600,
-			},
-		},
-		"featureGates": featureGates(p),
+		"waitForPodsReady":             waitForPodsReady(p.PodsReady()),
+		"featureGates":                 featureGates(p),
 		// Kueue never admits a job that requests a resource that its queue does not
 		// cover. No team has quota for ephemeral storage: the nodes themselves limit
 		// it.
@@ -80,7 +65,53 @@ func Configuration(p *ir.Platform) ([]byte, error) {
 	if slices.Contains(p.QuotaResources(), ir.EphemeralStorage) {
 		delete(fields, "resources")
 	}
+	if s := p.KueueSettings.Strategies; s != nil {
+		fields["fairSharing"] = kubeyaml.Fields{"preemptionStrategies": s}
+	}
+	if u := p.KueueSettings.Usage; u != nil {
+		fields["admissionFairSharing"] = admissionFairSharing(u)
+	}
 	return kubeyaml.Marshal(fields)
+}
+
+// waitForPodsReady returns what Kueue does if some pods of a workload cannot run. The workload
+// gives back its quota and its nodes: two workloads that each hold half of their nodes would
+// wait for each other for ever. By default it queues again behind the workloads that already
+// wait, and holds up nobody.
+func waitForPodsReady(r ir.PodsReady) kubeyaml.Fields {
+	requeuing := kubeyaml.Fields{
+		"timestamp": r.Place, "backoffBaseSeconds": r.First, "backoffMaxSeconds": r.Longest,
+	}
+	if r.Limit != nil {
+		requeuing["backoffLimitCount"] = *r.Limit
+	}
+	return kubeyaml.Fields{
+		"timeout": printSeconds(r.Timeout), "recoveryTimeout": printSeconds(r.Recovery), "blockAdmission": r.Blocks,
+		"requeuingStrategy": requeuing,
+	}
+}
+
+// admissionFairSharing returns how Kueue measures what teams have used.
+func admissionFairSharing(u *ir.UsageSettings) kubeyaml.Fields {
+	out := kubeyaml.Fields{
+		"usageHalfLifeTime": printSeconds(u.HalfLife), "usageSamplingInterval": printSeconds(u.Interval),
+	}
+	if u.Weights != nil {
+		weights := kubeyaml.Fields{}
+		for _, w := range u.Weights {
+			weights[w.Resource] = w.Weight
+		}
+		out["resourceWeights"] = weights
+	}
+	return out
+}
+
+// printSeconds returns a duration as Kueue reads it, in minutes if it is whole minutes.
+func printSeconds(seconds int) string {
+	if seconds%60 == 0 {
+		return strconv.Itoa(seconds/60) + "m"
+	}
+	return strconv.Itoa(seconds) + "s"
 }
 
 // ConfigMap returns the ConfigMap with the configuration. It replaces the release's

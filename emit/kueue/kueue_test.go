@@ -130,6 +130,103 @@ func renderManifests(t testing.TB, p *ir.Platform) map[string]string {
 	return out
 }
 
+// TestCohorts holds that a Cohort has its own quota, with the limits towards its parent, and no
+// quota of nodes that cannot be obtained yet.
+func TestCohorts(t *testing.T) {
+	p := testPlan()
+	p.Cohorts[1].Flavors = []ir.FlavorQuota{
+		{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
+			{Resource: "cpu", Nominal: resource.MustParse("8"), BorrowsAll: true},
+			{
+				Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4"), Borrowing: newQuantity("0"),
+				Lending: newQuantity("6"),
+			},
+		}},
+		{Flavor: "h100-queued", Waiting: true, Quotas: []ir.ResourceQuota{
+			{Resource: "memory", Nominal: resource.MustParse("8Gi"), Lending: newQuantity("8Gi")},
+		}},
+	}
+	want := `spec:
+  parentName: all
+  resourceGroups:
+  - coveredResources:
+    - cpu
+    - nvidia.com/gpu
+    flavors:
+    - name: l4-spot
+      resources:
+      - name: cpu
+        nominalQuota: "8"
+      - borrowingLimit: "0"
+        lendingLimit: "6"
+        name: nvidia.com/gpu
+        nominalQuota: "4"
+  - coveredResources:
+    - memory
+    flavors:
+    - name: h100-queued
+      resources:
+      - name: memory
+        nominalQuota: "0"
+`
+	_, got, _ := strings.Cut(renderManifests(t, p)["cohorts.yaml"], "name: research\n")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Cohort with quota (-want +got):\n%s", diff)
+	}
+}
+
+// TestSharing holds the fields of weights and usage, none of which is emitted without them.
+func TestSharing(t *testing.T) {
+	plain := renderManifests(t, sharedQueuePlan())
+	p := sharedQueuePlan()
+	p.Cohorts = []ir.Cohort{{Name: "lab", Share: newQuantity("3")}}
+	p.SharedQueues[0].Share, p.SharedQueues[0].ByUsage = newQuantity("0"), true
+	team := &p.Teams[0]
+	for i := range team.Queues {
+		team.Queues[i].TeamShare = newQuantity("0.5")
+	}
+	limit := 3
+	p.KueueSettings = ir.KueueSettings{
+		Strategies: []string{"LessThanInitialShare"},
+		Usage:      &ir.UsageSettings{HalfLife: 3600, Interval: 90, Weights: []ir.ResourceWeight{{Resource: "memory"}}},
+		OwnPodsReady: &ir.PodsReady{
+			Timeout: 90, Recovery: 60, Blocks: true, Place: ir.PlaceCreation, Limit: &limit, First: 5, Longest: 7,
+		},
+	}
+	got := renderManifests(t, p)
+	for _, c := range []struct {
+		file  string
+		lines []string
+	}{
+		{"cohorts.yaml", []string{"  fairSharing:\n    weight: \"3\"\n"}},
+		{"shared-queues.yaml", []string{
+			"  fairSharing:\n    weight: \"0\"\n", "  admissionScope:\n    admissionMode: UsageBasedAdmissionFairSharing\n",
+		}},
+		{team.Name, []string{"  fairSharing:\n    weight: 500m\n"}},
+	} {
+		for _, lines := range c.lines {
+			if !strings.Contains(got[c.file], lines) || strings.Contains(plain[c.file], lines) {
+				t.Errorf("%s lacks %q, or has it in any case:\n%s", c.file, lines, got[c.file])
+			}
+		}
+	}
+	configuration, err := kueue.Configuration(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lines := range []string{
+		"fairSharing:\n  preemptionStrategies:\n  - LessThanInitialShare\n",
+		"admissionFairSharing:\n  resourceWeights:\n    memory: 0\n  usageHalfLifeTime: 60m\n  usageSamplingInterval: 90s\n",
+		"waitForPodsReady:\n  blockAdmission: true\n  recoveryTimeout: 1m\n  requeuingStrategy:\n" +
+			"    backoffBaseSeconds: 5\n    backoffLimitCount: 3\n    backoffMaxSeconds: 7\n    timestamp: Creation\n" +
+			"  timeout: 90s\n",
+	} {
+		if !strings.Contains(string(configuration), lines) {
+			t.Errorf("the configuration lacks %q:\n%s", lines, configuration)
+		}
+	}
+}
+
 func TestTeam(t *testing.T) {
 	want := `apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue

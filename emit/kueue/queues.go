@@ -24,12 +24,31 @@ func clusterQueue(p *ir.Platform, q ir.Queue, adopted bool, namespaces ...string
 			AdmissionChecksStrategy: checksOf(q),
 			Preemption:              preemptionOf(q.Preemption),
 			FlavorFungibility:       fungibilityOf(q.NextCapacity),
+			FairSharing:             fairSharing(q.Share),
 		},
 	}
 	if q.Stop != "" {
 		c.Spec.StopPolicy = new(v1beta2.StopPolicy(q.Stop))
 	}
-	for _, g := range q.Groups() {
+	c.Spec.ResourceGroups = resourceGroups(q.Groups())
+	if q.ByUsage {
+		c.Spec.AdmissionScope = &v1beta2.AdmissionScope{AdmissionMode: v1beta2.UsageBasedAdmissionFairSharing}
+	}
+	return c
+}
+
+// fairSharing returns a weight, nil for the API's default.
+func fairSharing(weight *resource.Quantity) *v1beta2.FairSharing {
+	if weight == nil {
+		return nil
+	}
+	return &v1beta2.FairSharing{Weight: canonicalLimit(weight)}
+}
+
+// resourceGroups returns the quota of a queue or a cohort.
+func resourceGroups(groups []ir.ResourceGroup) []v1beta2.ResourceGroup {
+	var out []v1beta2.ResourceGroup
+	for _, g := range groups {
 		group := v1beta2.ResourceGroup{}
 		for _, name := range g.Resources {
 			group.CoveredResources = append(group.CoveredResources, corev1.ResourceName(name))
@@ -37,9 +56,9 @@ func clusterQueue(p *ir.Platform, q ir.Queue, adopted bool, namespaces ...string
 		for _, f := range g.Flavors {
 			group.Flavors = append(group.Flavors, flavorQuotas(f))
 		}
-		c.Spec.ResourceGroups = append(c.Spec.ResourceGroups, group)
+		out = append(out, group)
 	}
-	return c
+	return out
 }
 
 // preemptionOf returns the preemption of a queue, nil if its jobs evict nobody.
@@ -174,7 +193,9 @@ func localQueues(p *ir.Platform, t ir.Team, q ir.Queue) (out []any) {
 		o := &v1beta2.LocalQueue{
 			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
 			ObjectMeta: meta,
-			Spec:       v1beta2.LocalQueueSpec{ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue)},
+			Spec: v1beta2.LocalQueueSpec{
+				ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue), FairSharing: fairSharing(l.Share),
+			},
 		}
 		if l.Stop != "" {
 			o.Spec.StopPolicy = new(v1beta2.StopPolicy(l.Stop))

@@ -277,7 +277,7 @@ func TestStuckJobsStay(t *testing.T) {
 		if p.Demonstration[i].Completed != nil { // it submits all of its jobs
 			continue
 		}
-		if lives := s.Looks[i] - s.Looks[i-2]; lives >= ir.PodsReadyMinutes*60 {
+		if lives := s.Looks[i] - s.Looks[i-2]; lives >= int64(ir.DefaultPodsReady().Timeout) {
 			t.Errorf("phases %d and %d take %d seconds", i-1, i, lives)
 		}
 	}

@@ -76,7 +76,7 @@ func performPhases(p *ir.Platform, s *Scenario) {
 // at most. A rehearsal waits for all of WaitSeconds, or for the nodes of the jobs if they
 // take longer. It does not wait any longer than that: a job without nodes that lives
 // through several phases would come close to the time after which Kueue evicts it
-// (ir.PodsReadyMinutes).
+// (ir.PodsReady).
 func (d *stage) perform(phase ir.Phase) {
 	began := d.now
 	for _, c := range phase.Cordon {

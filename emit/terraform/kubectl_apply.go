@@ -153,7 +153,9 @@ func applyReleases(b *body, p *ir.Platform) {
 // applyManifests writes the objects of kubernetes/. Terraform destroys in the opposite
 // order: first what is in the teams' namespaces and the namespaces with their jobs, then the
 // queues, then flavors and policies, and the controllers last, because they remove the
-// finalizers.
+// finalizers. It waits until namespaces, queues, and what all share are gone. It does not
+// wait for objects in a namespace: Kubernetes deletes a LocalQueue, a Secret or a
+// ServiceAccount with the request, and a namespace is gone only when it is empty.
 func applyManifests(b *body, p *ir.Platform) {
 	b.data("kubectl_kustomize_documents", "platform").setExpr("target", `"${path.module}/../kubernetes"`)
 	locals := b.block("locals")
@@ -184,16 +186,19 @@ func applyManifests(b *body, p *ir.Platform) {
 	}
 	b.note("Kubernetes does not change the value of a PriorityClass: Terraform creates it again.")
 	shared := manifestResource(b, "shared", "local.shared", true)
+	awaitDeletion(shared)
 	shared.setExpr("force_new", `startswith(each.key, "PriorityClass/")`)
 	shared.addBlankLine()
 	shared.setTokens("depends_on", tupleTokens(dependencies...))
 
 	b.note("Kueue keeps a ResourceFlavor as long as a ClusterQueue uses it.")
 	queues := manifestResource(b, "queues", "local.queues", true)
+	awaitDeletion(queues)
 	queues.addBlankLine()
 	queues.setExpr("depends_on", "[kubectl_manifest.shared]")
 
 	namespaces := manifestResource(b, "namespaces", "local.namespaces", true)
+	awaitDeletion(namespaces)
 	namespaces.addBlankLine()
 	namespaces.setExpr("depends_on", "[kubectl_manifest.queues]")
 
@@ -215,7 +220,8 @@ func applyManifests(b *body, p *ir.Platform) {
 
 // applyOwnManifests writes the administrator's own manifests, after all objects of the
 // platform. One resource has no order of its objects: what others need is a resource before
-// it, and what needs others is a resource after it.
+// it, and what needs others is a resource after it. A destroy waits for each of them, because
+// any object can have a finalizer that a controller of the next resource removes.
 func applyOwnManifests(b *body) {
 	b.data("kubectl_kustomize_documents", "own").setExpr("target",
 		constant(`"${path.module}/../`+ir.OwnFolder+`"`))
@@ -259,6 +265,7 @@ func applyOwnManifests(b *body) {
 			b.note(wave.notes...)
 		}
 		r := manifestResource(b, wave.name, wave.documents, false)
+		awaitDeletion(r)
 		r.setBool("wait_for_rollout", false)
 		r.addBlankLine()
 		r.setExpr("depends_on", "[kubectl_manifest."+wave.dependsOn+"]")
@@ -266,8 +273,8 @@ func applyOwnManifests(b *body) {
 }
 
 // manifestResource writes the resource of a map of documents, applied as the build applies
-// them. A document that leaves the map is deleted, and Terraform waits until it is gone. With
-// force, a field that another program manages is no conflict.
+// them. A document that leaves the map is deleted. With force, a field that another program
+// manages is no conflict.
 func manifestResource(b *body, name string, documents constant, force bool) *body {
 	r := b.resource("kubectl_manifest", name)
 	r.setExpr("for_each", documents)
@@ -275,9 +282,13 @@ func manifestResource(b *body, name string, documents constant, force bool) *bod
 	r.setExpr("yaml_body", "each.value")
 	r.setBool("server_side_apply", true)
 	r.setBool("force_conflicts", force)
-	r.setBool("wait", true)
 	return r
 }
+
+// awaitDeletion makes Terraform wait until each deleted object is gone. The provider then
+// looks at each object every 10 s, at 10 objects at a time, so only the resources whose
+// objects must be gone before the next ones are deleted wait.
+func awaitDeletion(r *body) { r.setBool("wait", true) }
 
 func releaseVariables(b *body) {
 	for _, v := range []struct {
@@ -300,7 +311,9 @@ func releaseVariables(b *body) {
 	}
 }
 
-// releaseMain writes the module: a release in the order that its webhooks need.
+// releaseMain writes the module: a release in the order that its webhooks need. A destroy
+// waits only for the CustomResourceDefinitions and namespaces, which are gone when all in
+// them is: custom resources are gone before, and nothing needs the controllers any more.
 func releaseMain(b *body, _ *ir.Platform) {
 	manifest := b.data("http", "manifest")
 	manifest.setExpr("url", "var.release.url")
@@ -357,7 +370,9 @@ func releaseMain(b *body, _ *ir.Platform) {
 		r.setExpr("yaml_body", "local.objects[each.key]")
 		r.setBool("server_side_apply", true)
 		r.setBool("force_conflicts", true)
-		r.setBool("wait", true)
+		if wave.name == "foundations" {
+			awaitDeletion(r)
+		}
 		// An APIService is available only when its Deployment is.
 		r.setBool("wait_for_rollout", wave.name == "deployments")
 		if wave.dependsOn != "" {

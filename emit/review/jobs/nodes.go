@@ -290,7 +290,7 @@ func (c *change) shortage(was, is *ir.Capacity, users []pair) {
 	more := now.Cmp(old)
 	cause := fmt.Sprintf("capacity %q: quota without nodes: %s", is.Name, fromTo(is.CountedIn(), old, now))
 	o := Outcome{Wait, fmt.Sprintf("can get quota for which there is no node: they then wait for nodes, and after "+
-		"%d minutes in their queue again", ir.PodsReadyMinutes)}
+		"%s in their queue again", words.Duration(c.after.PodsReady().Timeout))}
 	if ir.Choose(c.after.Scheduler, false, true) {
 		more = cmp.Compare(was.MaxNodes, is.MaxNodes)
 		cause = fmt.Sprintf("capacity %q: most nodes: %d -> %d", is.Name, was.MaxNodes, is.MaxNodes)

@@ -283,6 +283,9 @@ func newTally(p *ir.Platform) tally {
 	for q := range p.ClusterQueues() {
 		t.add(q)
 	}
+	for _, c := range p.Cohorts {
+		t.add(&ir.Queue{Cohort: c.Name, Flavors: c.Flavors})
+	}
 	return t
 }
 

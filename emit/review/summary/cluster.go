@@ -240,6 +240,11 @@ func (s *sheet) addControllers(cluster subject, kueue *ir.ExistingKueue) {
 	cluster.all("kinds of jobs that Kueue of others manages", kueue.Frameworks, runBy("Kueue"))
 	cluster.all("labels of the namespaces that Kueue of others manages", labelTexts(kueue.NamespaceLabels),
 		runBy("Kueue"))
+	shares := func(what string, on bool) {
+		cluster.has(what, fact{value: onOff(on), follows: []string{runBy("Kueue")}})
+	}
+	shares("fair sharing of Kueue of others", kueue.FairSharing)
+	shares("admission fair sharing of Kueue of others", kueue.AdmissionFairSharing)
 }
 
 // runBy returns the fact that says who runs a controller.

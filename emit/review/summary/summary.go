@@ -98,6 +98,7 @@ func planFacts(p *ir.Platform, same map[string]bool) *sheet {
 	s.addCapacities()
 	s.addTeams()
 	s.addPriorities()
+	s.addSettings()
 	s.addWorkloads()
 	return s
 }

@@ -47,6 +47,28 @@ func summaryPlans(t testing.TB) map[string]*ir.Platform {
 		}
 		out[name] = res.Plan
 	}
+	// No reference blueprint has quota of a cohort.
+	for i := range out["batch"].Cohorts {
+		flavors := copyOf(out["batch"]).Teams[0].Queues[0].Flavors
+		for j := range flavors[0].Quotas {
+			flavors[0].Quotas[j].Lending = new(resource.MustParse("1"))
+		}
+		out["batch"].Cohorts[i].Flavors = flavors
+	}
+	// None is shared by usage.
+	byUsage := func(q *ir.Queue) {
+		if q.Shared {
+			q.ByUsage, q.TeamShare = true, new(resource.MustParse("2"))
+		}
+	}
+	dws := out["batch, dws"]
+	byUsage(&dws.SharedQueues[0].Queue)
+	dws.SharedQueues[0].TeamShare = nil
+	for i := range dws.Teams {
+		for j := range dws.Teams[i].Queues {
+			byUsage(&dws.Teams[i].Queues[j])
+		}
+	}
 	completePlan(reflect.ValueOf(out["full"]).Elem())
 	out["full"].Cluster.Existing = nil
 	completePlan(reflect.ValueOf(out["existing, full"]).Elem())
@@ -195,9 +217,12 @@ var derivedFields = map[string][]string{
 		"AdmissionChecks.Topology", "SharedQueues.Queue.Flavors.AdmissionCheck",
 		"SharedQueues.Queue.Flavors.ResourceFlavor", "SharedQueues.Queue.Flavors.Waiting",
 		"Teams.Queues.Flavors.AdmissionCheck", "Teams.Queues.Flavors.ResourceFlavor", "Teams.Queues.Flavors.Waiting",
+		"Cohorts.Flavors.AdmissionCheck", "Cohorts.Flavors.ResourceFlavor", "Cohorts.Flavors.Waiting",
 	},
+	"only the queue of a team has it": {"SharedQueues.Queue.TeamShare"},
 	"it follows from the quota of the counted resource, whose changes are told": {
 		"SharedQueues.Queue.Flavors.Quotas.Follows", "Teams.Queues.Flavors.Quotas.Follows",
+		"Cohorts.Flavors.Quotas.Follows",
 	},
 	"the queue that the team shares has it, and the plans have it in no other queue": {
 		"Teams.Queues.Preemption.ToBorrowUpTo",
@@ -245,10 +270,13 @@ var partlyDerived = map[string][]string{
 		"Capacities.Guaranteed.Quantity", "Capacities.Guaranteed.Resource",
 		"SharedQueues.Queue.Flavors.Quotas.Borrowing", "SharedQueues.Queue.Flavors.Quotas.BorrowsAll",
 		"SharedQueues.Queue.Flavors.Quotas.Lending", "SharedQueues.Queue.Flavors.Quotas.Nominal",
+		"Cohorts.Flavors.Quotas.Borrowing", "Cohorts.Flavors.Quotas.BorrowsAll", "Cohorts.Flavors.Quotas.Lending",
+		"Cohorts.Flavors.Quotas.Nominal",
 		"Teams.Queues.Flavors.Quotas.Borrowing",
 		"Teams.Queues.Flavors.Quotas.BorrowsAll", "Teams.Queues.Flavors.Quotas.Lending",
 		"Teams.Queues.Flavors.Quotas.Nominal",
 	},
+	"only a team that shares a queue by usage has it": {"Teams.Queues.TeamShare"},
 	"the queue that the team shares has it, and its changes are told": {
 		"Teams.Queues.ClusterQueue", "Teams.Queues.MaxGraceSeconds", "Teams.Queues.Namespaces.All",
 		"Teams.Queues.Namespaces.None",
@@ -257,6 +285,7 @@ var partlyDerived = map[string][]string{
 		"Teams.Queues.NextCapacity.BeforeBorrowing", "Teams.Queues.NextCapacity.PrefersEvicting",
 		"Teams.Queues.Preemption.InQueue", "Teams.Queues.Preemption.LimitsToBorrow", "Teams.Queues.Preemption.ToBorrow",
 		"Teams.Queues.Preemption.ToReclaim", "Teams.Queues.Stop", "Teams.Queues.Strategy",
+		"Teams.Queues.Share",
 	},
 }
 

@@ -25,8 +25,10 @@ func (s *sheet) addTeams() {
 		cohort.topic = TopicPriority
 		cohort.is("priority of its queue", strconv.Itoa(c.Priority))
 		cohort.is("weight of its queue", strconv.Itoa(c.Weight))
+		cohort.is("weight in its parent", weightText(c.Share))
 		cohort.topic = TopicQuota
 		cohort.is("guaranteed GPUs", cohortQuota(c))
+		s.addCohortQuota(cohort, c)
 	}
 	for i := range s.plan.SharedQueues {
 		s.sharedQueue(&s.plan.SharedQueues[i])
@@ -42,6 +44,22 @@ func (s *sheet) addTeams() {
 			continue
 		}
 		s.addTeam(t, jobs[t.Name], members[t.Cohort])
+	}
+}
+
+// addCohortQuota adds the facts about the quota that belongs to a cohort itself.
+func (s *sheet) addCohortQuota(cohort subject, c ir.Cohort) {
+	q := &ir.Queue{Cohort: c.Name, Flavors: c.Flavors}
+	var quotas []string
+	for _, f := range c.Flavors {
+		quotas = append(quotas, factPath(kindCohort, c.Name, "quota of "+f.Flavor))
+	}
+	if quotas == nil {
+		return
+	}
+	cohort.follows("covered resources", strings.Join(q.Resources(), ", "), quotas...)
+	for i := range c.Flavors {
+		s.addFlavor(cohort, q, &c.Flavors[i], "")
 	}
 }
 
@@ -124,6 +142,12 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 				queues.topic = TopicQueues
 				queues.is("its LocalQueues in tier "+q.Tier, localQueuesText(q))
 			}
+			if q.ByUsage {
+				team.has("weight of its usage in "+q.Tier, fact{
+					topic: TopicPriority, value: weightText(q.TeamShare),
+					follows: []string{factPath(kindTier, q.Tier, "jobs of the team that has used least start first")},
+				})
+			}
 			continue
 		}
 		owner := team
@@ -143,7 +167,8 @@ func localQueuesText(q *ir.Queue) string {
 		texts = append(texts, q.LocalQueue)
 	}
 	for _, l := range q.LocalQueues {
-		texts = append(texts, l.Name+choose(l.Stop != "", " (starts jobs: "+stopText(l.Stop)+")", ""))
+		text := l.Name + choose(l.Stop != "", " (starts jobs: "+stopText(l.Stop)+")", "")
+		texts = append(texts, text+choose(l.Share != nil, " with weight "+weightText(l.Share), ""))
 	}
 	return strings.Join(texts, ", ")
 }
@@ -284,6 +309,8 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	}
 	owner.is("queueing"+in, q.Strategy)
 	owner.is("whether the queue starts jobs"+in, stopText(q.Stop))
+	owner.is("jobs of the team that has used least start first"+in, choose(q.ByUsage, "yes", "no"))
+	owner.is("weight of the queue in its cohort"+in, weightText(q.Share))
 	owner.is("namespaces that may use the queue"+in, namespacesText(q.Namespaces))
 	owner.is("longest time that pods may take to end"+in, strconv.Itoa(q.MaxGraceSeconds)+" seconds")
 	owner.has("order of capacities"+in, fact{form: order, list: flavors})

@@ -63,7 +63,6 @@ resource "kubectl_manifest" "accounts" {
   yaml_body         = each.value
   server_side_apply = true
   force_conflicts   = true
-  wait              = true
 
   depends_on = [kubectl_manifest.namespaces]
 }
@@ -76,7 +75,6 @@ resource "kubectl_manifest" "namespaced" {
   yaml_body         = each.value
   server_side_apply = true
   force_conflicts   = true
-  wait              = true
   force_new         = startswith(each.key, "LocalQueue/")
 
   depends_on = [kubectl_manifest.accounts]

@@ -60,7 +60,6 @@ resource "kubectl_manifest" "settings" {
   yaml_body         = local.objects[each.key]
   server_side_apply = true
   force_conflicts   = true
-  wait              = true
   wait_for_rollout  = false
 
   depends_on = [kubectl_manifest.foundations]
@@ -72,7 +71,6 @@ resource "kubectl_manifest" "deployments" {
   yaml_body         = local.objects[each.key]
   server_side_apply = true
   force_conflicts   = true
-  wait              = true
   wait_for_rollout  = true
 
   depends_on = [kubectl_manifest.settings]

@@ -1,0 +1,157 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on how teams share what is idle: by weights, and by past usage.
+
+func sharingRules() []Rule {
+	return []Rule{
+		rule("E0232", "settings of a Kueue that the platform does not install", foreignSettings, except(ir.KAI)),
+		rule("E0233", "strategies in an order that Kueue does not support",
+			on("kueue.fairSharing.strategies", shareStrategies), except(ir.KAI)),
+		rule("E0234", "weight is too small",
+			on("cohorts.*.weight teams.*.weight teams.*.queues.*.weight tiers.*.shared.weight", smallWeights),
+			except(ir.KAI)),
+		rule("E0530", "jobs evict others to borrow, although weights decide", borrowByWeight, except(ir.KAI)),
+		rule("E0531", "queue is shared by usage that Kueue does not measure", unmeasuredUsage, except(ir.KAI)),
+		rule("W0532", "usage decides before priorities", usageBeforePriority, except(ir.KAI)),
+		rule("W0533", "weight without fair sharing", idleWeights, except(ir.KAI)),
+	}
+}
+
+// foreignSettings reports settings of Kueue that others run.
+func foreignSettings(r *report) {
+	if e := r.Plan.Cluster.Existing; e == nil || e.Kueue == nil || !r.Written("kueue") {
+		return
+	}
+	r.addKey(at("kueue"), "others decide the settings of the Kueue that they run",
+		see(at("cluster", "existing", "kueue"), "the platform uses this Kueue"),
+		help("remove kueue; cluster.existing.kueue has fairSharing and admissionFairSharing, which say what is on"))
+}
+
+// shareStrategies reports a list of strategies that Kueue refuses. Source: Kueue 0.19,
+// pkg/config/validation.go, validStrategySets.
+func shareStrategies(r *report, path fieldPath, strategies []string) {
+	if len(strategies) == 1 || slices.Equal(strategies, []string{finalShare, initialShare}) {
+		return
+	}
+	r.add(path, "Kueue does not support these strategies in this order",
+		label("want [%q, %q], or one of them", finalShare, initialShare),
+		help("remove strategies: Kueue then tries both"))
+}
+
+// The preemptionStrategies of Kueue's fair sharing.
+const finalShare, initialShare = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
+
+// smallWeights reports weights that Kueue cannot tell from 0, and refuses. Source: Kueue 0.19,
+// pkg/webhooks/common.go, validateFairSharing.
+func smallWeights(r *report, path fieldPath, weight float64) {
+	const least = 0.001
+	if weight > 0 && weight < least {
+		r.add(path, say("weight %v is too small", weight), label("want 0, or at least %v", least),
+			help("multiply all weights by the same number"))
+	}
+}
+
+// borrowByWeight reports tiers that evict to borrow while weights decide who borrows: Kueue
+// then ignores the field, whose API forbids it. Source: Kueue v1beta2 API,
+// ClusterQueuePreemption.borrowWithinCohort.
+func borrowByWeight(r *report) {
+	if !r.Plan.SharesFairly() {
+		return
+	}
+	for tier, t := range sorted(r.Blueprint.Tiers) {
+		if ir.Evicts(t.Preempts.ToBorrow) {
+			r.add(at("tiers", tier, "preempts", "toBorrow"),
+				say("Kueue does not support toBorrow in tier %q with fair sharing: weights decide whose borrowing jobs "+
+					"it evicts", tier), help("remove toBorrow"))
+		}
+	}
+}
+
+func unmeasuredUsage(r *report) {
+	if r.Plan.MeasuresUsage() {
+		return
+	}
+	cure := help("add kueue: admissionFairSharing: {}, or remove byUsage")
+	if e := r.Plan.Cluster.Existing; e != nil && e.Kueue != nil {
+		cure = help("ask the owners of Kueue to set admissionFairSharing, and write admissionFairSharing: true in " +
+			"cluster.existing.kueue; or remove byUsage")
+	}
+	for tier, t := range sorted(r.Blueprint.Tiers) {
+		if t.Shared != nil && t.Shared.ByUsage {
+			r.addKey(at("tiers", tier, "shared", "byUsage"),
+				say("tier %q shares its queue by usage, which Kueue does not measure", tier), cure)
+			return // one mistake, however many tiers
+		}
+	}
+}
+
+// usageBeforePriority reports a tier with several priorities that is shared by usage. Kueue
+// compares the priorities of two jobs only if their teams have used the same. Source: Kueue
+// 0.19, pkg/cache/queue/cluster_queue.go, queueOrderingFunc.
+func usageBeforePriority(r *report) {
+	for tier, t := range sorted(r.Blueprint.Tiers) {
+		if t.Shared != nil && t.Shared.ByUsage && len(t.PriorityClasses(tier)) > 1 {
+			r.addKey(at("tiers", tier, "shared", "byUsage"),
+				say("in tier %q, a job of a team that has used less comes before jobs of a higher priority", tier),
+				see(at("tiers", tier, "priorities"), "the priorities"),
+				helpOrAccept("if this is intended", "give the tier one priority"))
+		}
+	}
+}
+
+// idleWeights reports weights that nothing reads, one mistake however many there are.
+func idleWeights(r *report) {
+	if r.Plan.SharesFairly() {
+		return
+	}
+	var paths []fieldPath
+	for _, f := range fieldsAt(r.Blueprint, "cohorts.*.weight tiers.*.shared.weight") {
+		paths = append(paths, f.path)
+	}
+	for name, team := range sorted(r.Blueprint.Teams) {
+		if team.Weight != nil && !r.sharesByUsage(name, "") {
+			paths = append(paths, at("teams", name, "weight"))
+		}
+		for tier, names := range sorted(team.Queues) {
+			if names.Weight != nil && !r.sharesByUsage(name, tier) {
+				paths = append(paths, at("teams", name, "queues", tier, "weight"))
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return
+	}
+	if i := slices.IndexFunc(paths, func(p fieldPath) bool { return r.acceptedReason(p) == "" }); i > 0 {
+		paths[0], paths[i] = paths[i], paths[0]
+	}
+	cure := "add kueue: fairSharing: {}, or remove the weight"
+	if e := r.Plan.Cluster.Existing; e != nil && e.Kueue != nil {
+		cure = "write fairSharing: true in cluster.existing.kueue if that Kueue shares fairly, or remove the weight"
+	}
+	options := []option{helpOrAccept("if fair sharing follows later", "%s", cure)}
+	for _, path := range paths[1:] {
+		if r.Place(true, path...) != r.Place(true, paths[0]...) {
+			options = append(options, see(path, "another weight"))
+		}
+	}
+	r.addKey(paths[0], "without fair sharing, the weight has no effect: the job that comes first borrows", options...)
+}
+
+// sharesByUsage reports whether a team has a queue in a tier, or in any tier for "", that its
+// teams share by usage.
+func (r *report) sharesByUsage(team, tier string) bool {
+	for _, q := range r.Plan.SharedQueues {
+		for _, t := range q.Teams {
+			if q.ByUsage && t.Name == team && (tier == "" || tier == q.Tier) {
+				return true
+			}
+		}
+	}
+	return false
+}
