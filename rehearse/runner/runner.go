@@ -161,6 +161,9 @@ func newPlay(in *part) (*play, error) {
 	nodes.PlanLimits()
 	p.planHolds(byQueue)
 	p.planChanges()
+	if c := in.clusters[0].Configuration; c != nil && c.AdmissionFairSharing != nil {
+		p.planMeasurement(max(1, int64(c.AdmissionFairSharing.UsageSamplingInterval.Round(time.Second)/time.Second)))
+	}
 	return p, nil
 }
 
@@ -232,6 +235,22 @@ func (p *play) change(to *world.Cluster) error {
 	}
 	p.planRetry(w)
 	return nil
+}
+
+// planMeasurement plans when Kueue next measures what LocalQueues have used. Nothing else can
+// happen any more when nothing else is planned.
+func (p *play) planMeasurement(interval int64) {
+	p.agenda.Plan(p.agenda.Now+interval, func() error {
+		if !p.agenda.Empty() {
+			p.planMeasurement(interval)
+		}
+		for _, w := range p.worlds {
+			if err := w.Measure(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // readTimeout reads Kueue's waitForPodsReady.

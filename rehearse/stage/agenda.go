@@ -30,6 +30,9 @@ func (a *Agenda) Plan(at int64, do func() error) {
 	heap.Push(&a.items, item{at, a.planned, do})
 }
 
+// Empty reports whether nothing more is planned.
+func (a *Agenda) Empty() bool { return len(a.items) == 0 }
+
 // Run goes through the agenda until the end of the scenario. Everything of one second
 // happens before settle, which lets the scheduler decide and plays all that follows in the
 // same second. look records the State at a time, and progress gets the time of each event.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
@@ -49,12 +50,16 @@ func (c controllerOf[T]) told(before, after client.Object) {
 
 // controllersOf returns the controllers that core.SetupControllers sets up, without that of
 // Workloads. They do not call each other: Apply does.
-func controllersOf(c client.Client, queues *qcache.Manager, cache *schdcache.Cache) map[reflect.Type]controller {
+func controllersOf(
+	c client.Client, queues *qcache.Manager, cache *schdcache.Cache, settings *config.Configuration,
+) map[reflect.Type]controller {
+	shares := fairSharing(settings) != nil
 	flavors := core.NewResourceFlavorReconciler(c, queues, cache, nil)
 	checks := core.NewAdmissionCheckReconciler(c, queues, cache, nil)
-	cohorts := core.NewCohortReconciler(c, cache, queues)
-	clusterQueues := core.NewClusterQueueReconciler(c, queues, cache)
-	localQueues := core.NewLocalQueueReconciler(c, queues, cache)
+	cohorts := core.NewCohortReconciler(c, cache, queues, core.CohortReconcilerWithFairSharing(shares))
+	clusterQueues := core.NewClusterQueueReconciler(c, queues, cache, core.WithFairSharing(shares))
+	localQueues := core.NewLocalQueueReconciler(c, queues, cache,
+		core.WithAdmissionFairSharingConfig(usage(settings)))
 	return map[reflect.Type]controller{
 		reflect.TypeFor[*kueue.ResourceFlavor](): controllerOf[*kueue.ResourceFlavor]{flavors, flavors},
 		reflect.TypeFor[*kueue.AdmissionCheck](): controllerOf[*kueue.AdmissionCheck]{checks, checks},
@@ -231,6 +236,9 @@ func (w *World) reconcile(o client.Object) error {
 		}
 		if after == nil || isActive(before) != isActive(after) {
 			controller.told(before, after)
+		}
+		if after != nil && equality.Semantic.DeepEqual(copied, after) {
+			return nil // Kueue wrote what was there
 		}
 	}
 }

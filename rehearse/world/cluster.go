@@ -186,9 +186,6 @@ func (c *Cluster) prepare() error {
 		}
 	}
 	for _, q := range c.ClusterQueues {
-		if err := refuse(q); err != nil {
-			return err
-		}
 		setQueueDefaults(&q.Spec)
 		q.Status.Conditions = []metav1.Condition{active(kueue.ClusterQueueActive)}
 	}
@@ -219,30 +216,22 @@ func isProtected(o client.Object) bool {
 	return false
 }
 
-// configure applies Kueue's defaults and feature gates, and refuses what a rehearsal does
-// not play yet.
+// configure applies Kueue's defaults and feature gates, and refuses what Kueue refuses when it
+// starts, and what a rehearsal does not play yet.
 func (c *Cluster) configure() error {
 	cfg := c.Configuration
 	config.SetDefaults_Configuration(cfg)
-	switch {
-	case cfg.FairSharing != nil:
-		return errors.New("a rehearsal cannot play fair sharing")
-	case cfg.AdmissionFairSharing != nil:
-		return errors.New("a rehearsal cannot play admission fair sharing")
+	if cfg.FairSharing != nil && len(cfg.FairSharing.PreemptionStrategies) == 0 {
+		return errors.New("fairSharing: preemptionStrategies must be specified")
+	}
+	if u := cfg.AdmissionFairSharing; u != nil && u.UsageSamplingInterval.Duration <= 0 {
+		return errors.New("admissionFairSharing: usageSamplingInterval must be greater than 0")
+	}
+	if r := cfg.WaitForPodsReady.RequeuingStrategy; r != nil && r.BackoffLimitCount != nil {
+		return errors.New("a rehearsal cannot play waitForPodsReady with a backoffLimitCount")
 	}
 	// The gates hold for the whole process: a process plays one platform.
 	return utilfeature.DefaultMutableFeatureGate.SetFromMap(cfg.FeatureGates)
-}
-
-// refuse returns an error if a ClusterQueue uses what a rehearsal does not play yet.
-func refuse(q *kueue.ClusterQueue) error {
-	switch {
-	case q.Spec.FairSharing != nil:
-		return fmt.Errorf("ClusterQueue %s: a rehearsal cannot play fair sharing", q.Name)
-	case q.Spec.AdmissionScope != nil:
-		return fmt.Errorf("ClusterQueue %s: a rehearsal cannot play admission fair sharing", q.Name)
-	}
-	return nil
 }
 
 // setQueueDefaults fills in the defaults of the ClusterQueue's CRD.

@@ -90,23 +90,25 @@ func queueSchema(t *testing.T) *schema.Structural {
 // TestReadCluster checks that a cluster with what a rehearsal cannot play is refused by
 // name.
 func TestReadCluster(t *testing.T) {
-	const queue = `{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", ` +
-		`"metadata": {"name": "q"}, "spec": `
 	for _, test := range []struct{ name, object, want string }{
 		{"kind", `{"apiVersion": "v1", "kind": "Service"}`, `objects of kind "Service"`},
 		{"field", `{"apiVersion": "v1", "kind": "Namespace", "spek": {}}`, `unknown field "spek"`},
 		{
-			"fair sharing of a queue", queue + `{"fairSharing": {"weight": "1"}}}`,
-			"ClusterQueue q: a rehearsal cannot play fair",
-		},
-		{
-			"admission fair sharing", queue + `{"admissionScope": {"admissionMode": "NoFairSharing"}}}`,
-			"ClusterQueue q: a rehearsal cannot play admission fair sharing",
-		},
-		{
 			"fair sharing",
 			`{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "fairSharing": {}}`,
-			"cannot play fair sharing",
+			"preemptionStrategies must be specified",
+		},
+		{
+			"limit of requeuing",
+			`{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", ` +
+				`"waitForPodsReady": {"requeuingStrategy": {"backoffLimitCount": 3}}}`,
+			"cannot play waitForPodsReady with a backoffLimitCount",
+		},
+		{
+			"measuring of usage",
+			`{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", ` +
+				`"admissionFairSharing": {"usageSamplingInterval": "-1s"}}`,
+			"usageSamplingInterval must be greater than 0",
 		},
 		{
 			"feature gate",

@@ -98,12 +98,15 @@ func New(c *Cluster, watcher Watcher) (*World, error) {
 	expected := expectations.New()
 	w.cache = schdcache.New(w.store,
 		schdcache.WithPodsReadyTracking(tracksPods(c.Configuration)),
+		schdcache.WithFairSharing(fairSharing(c.Configuration) != nil),
+		schdcache.WithAdmissionFairSharing(usage(c.Configuration)),
 		schdcache.WithExcludedResourcePrefixes(prefixes),
 		schdcache.WithResourceTransformations(transformations))
 	w.gate = &gate{cache: w.cache}
 	w.gate.open.Store(true)
 	timestamp := requeuingTimestamp(c.Configuration)
 	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(w.store, w.gate,
+		qcache.WithAdmissionFairSharing(usage(c.Configuration)),
 		qcache.WithExcludedResourcePrefixes(prefixes),
 		qcache.WithResourceTransformations(transformations),
 		qcache.WithPodsReadyRequeuingTimestamp(timestamp),
@@ -111,12 +114,15 @@ func New(c *Cluster, watcher Watcher) (*World, error) {
 	w.queues, w.requeuer = manager, requeuer
 	recorder := &events.FakeRecorder{}
 	w.scheduler = scheduler.New(w.queues, w.cache, w.store, recorder,
+		scheduler.WithFairSharing(fairSharing(c.Configuration)),
+		scheduler.WithAdmissionFairSharing(usage(c.Configuration)),
 		scheduler.WithPodsReadyRequeuingTimestamp(timestamp),
 		scheduler.WithPreemptionExpectations(expected),
 		scheduler.WithClock(nil, w.clock))
 	w.reconciler = core.NewWorkloadReconciler(w.store, w.queues, w.cache, recorder,
-		core.WithPreemptionExpectations(expected))
-	w.controllers = controllersOf(w.store, w.queues, w.cache)
+		core.WithPreemptionExpectations(expected),
+		core.WithAdmissionFairSharing(usage(c.Configuration)))
+	w.controllers = controllersOf(w.store, w.queues, w.cache, c.Configuration)
 	for _, q := range c.ClusterQueues {
 		w.stops[q.Name] = *q.Spec.StopPolicy
 	}
@@ -228,6 +234,19 @@ func (w *World) Retry() int {
 	return w.requeuer.ProcessRequeues(w.ctx)
 }
 
+// Measure lets Kueue measure what LocalQueues have used, as it does in intervals.
+func (w *World) Measure() error {
+	w.unsettled = true
+	for _, o := range w.applied {
+		if _, ok := o.(*kueue.LocalQueue); ok {
+			if err := w.reconcile(o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Settle lets Kueue decide until nothing changes any more at this moment, or until it has
 // evicted a Workload too often. It reports whether anything has changed. It does nothing if
 // nothing has happened since the last call: Kueue would decide the same again.
@@ -333,6 +352,21 @@ func resources(c *config.Configuration) ([]string, []config.ResourceTransformati
 		return nil, nil
 	}
 	return c.Resources.ExcludeResourcePrefixes, c.Resources.Transformations
+}
+
+func fairSharing(c *config.Configuration) *config.FairSharing {
+	if c == nil {
+		return nil
+	}
+	return c.FairSharing
+}
+
+// usage returns how Kueue measures what LocalQueues have used, nil if it does not.
+func usage(c *config.Configuration) *config.AdmissionFairSharing {
+	if c == nil {
+		return nil
+	}
+	return c.AdmissionFairSharing
 }
 
 func tracksPods(c *config.Configuration) bool { return c != nil && *c.WaitForPodsReady.BlockAdmission }
