@@ -9,24 +9,25 @@ import (
 // Blueprint is a checked blueprint: #Blueprint with every default filled in. A
 // pointer is nil if the blueprint omits the optional field.
 type Blueprint struct {
-	Name         string              `json:"name"`
-	Project      string              `json:"project"`
-	Region       string              `json:"region"`
-	Zones        []string            `json:"zones"`
-	Labels       map[string]string   `json:"labels"`
-	Cluster      Cluster             `json:"cluster"`
-	Network      Network             `json:"network"`
-	Images       Images              `json:"images"`
-	Security     Security            `json:"security"`
-	Organisation Organisation        `json:"organisation"`
-	Versions     Versions            `json:"versions"`
-	Scheduler    string              `json:"scheduler"`
-	Hardware     map[string]Hardware `json:"hardware"`
-	Capacity     map[string]Capacity `json:"capacity"`
-	Tiers        map[string]Tier     `json:"tiers"`
-	Cohorts      map[string]Cohort   `json:"cohorts"`
-	Teams        map[string]Team     `json:"teams"`
-	Workloads    map[string]Workload `json:"workloads"`
+	Name         string                  `json:"name"`
+	Project      string                  `json:"project"`
+	Region       string                  `json:"region"`
+	Zones        []string                `json:"zones"`
+	Labels       map[string]string       `json:"labels"`
+	Cluster      Cluster                 `json:"cluster"`
+	Network      Network                 `json:"network"`
+	Images       Images                  `json:"images"`
+	Security     Security                `json:"security"`
+	Organisation Organisation            `json:"organisation"`
+	Versions     Versions                `json:"versions"`
+	Scheduler    string                  `json:"scheduler"`
+	Hardware     map[string]Hardware     `json:"hardware"`
+	Topologies   map[string]NodeTopology `json:"topologies"`
+	Capacity     map[string]Capacity     `json:"capacity"`
+	Tiers        map[string]Tier         `json:"tiers"`
+	Cohorts      map[string]Cohort       `json:"cohorts"`
+	Teams        map[string]Team         `json:"teams"`
+	Workloads    map[string]Workload     `json:"workloads"`
 
 	Demonstration []Phase              `json:"demonstration"`
 	Rehearsals    map[string]Rehearsal `json:"rehearsals"`
@@ -380,6 +381,12 @@ type Flavor struct {
 	NodeLabels  map[string]string `json:"nodeLabels"`
 	NodeTaints  []NodeTaint       `json:"nodeTaints"`
 	Tolerations []Toleration      `json:"tolerations"`
+	Topology    *string           `json:"topology"`
+}
+
+// NodeTopology mirrors #NodeTopology.
+type NodeTopology struct {
+	Levels []string `json:"levels"`
 }
 
 // Toleration mirrors #Toleration.

@@ -6,13 +6,14 @@ type Adopted struct {
 	Queues     map[string]bool // ClusterQueues
 	Capacities map[string]bool // whose ResourceFlavors they are
 	Cohorts    map[string]bool
+	Topologies map[string]bool
 }
 
 // Adopted returns the ClusterQueues that a namespace of others uses, or no team, with the
 // ResourceFlavors and the Cohorts that they need, and the ResourceFlavors of existing nodes. They
 // are in a cluster that others own; a platform in its own cluster has none.
 func (p *Platform) Adopted() Adopted {
-	out := Adopted{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	out := Adopted{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	if p.OwnsCluster() {
 		return out
 	}
@@ -35,6 +36,11 @@ func (p *Platform) Adopted() Adopted {
 	for i := len(p.Cohorts) - 1; i >= 0; i-- { // children before parents
 		if c := p.Cohorts[i]; out.Cohorts[c.Name] {
 			out.Cohorts[c.Parent] = true
+		}
+	}
+	for _, c := range p.AllCapacities() {
+		if out.Capacities[c.Name] && c.Flavor.Topology != "" {
+			out.Topologies[c.Flavor.Topology] = true
 		}
 	}
 	return out

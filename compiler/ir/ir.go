@@ -48,6 +48,7 @@ type Platform struct {
 	// ExistingCapacities are the capacities whose nodes others own: only queues, and the
 	// jobs in them, know them.
 	ExistingCapacities []Capacity
+	Topologies         []Topology
 	// AutoProvisioning bounds the nodes that GKE may create by itself.
 	AutoProvisioning AutoProvisioning
 
@@ -380,6 +381,14 @@ type Flavor struct {
 	// Tolerations are those that Kueue adds to a job with the flavor, in the order of the
 	// blueprint, or of the taints of the nodes.
 	Tolerations []Toleration
+	Topology    string // name of the topology of the nodes, "" for none
+}
+
+// Topology is how near nodes are to each other: labels of nodes, from that of the widest group of
+// nodes to that of the narrowest.
+type Topology struct {
+	Name   string
+	Levels []string
 }
 
 // Toleration is a toleration of taints of nodes. An empty Key or Effect stands for every one.

@@ -26,7 +26,7 @@ func lowerFlavor(c *ir.Capacity, in *schema.Flavor) {
 	if in == nil {
 		return
 	}
-	c.Flavor.Name = valueOr(in.Name, c.Flavor.Name)
+	c.Flavor.Name, c.Flavor.Topology = valueOr(in.Name, c.Flavor.Name), valueOr(in.Topology, "")
 	c.Flavor.Differs = in.NodeLabels != nil || in.NodeTaints != nil || in.Tolerations != nil
 	if in.NodeLabels != nil {
 		c.NodeLabels = keyValues(in.NodeLabels)
@@ -43,6 +43,15 @@ func lowerFlavor(c *ir.Capacity, in *schema.Flavor) {
 			})
 		}
 	}
+}
+
+// lowerTopologies resolves the topologies, by name.
+func lowerTopologies(b *schema.Blueprint) []ir.Topology {
+	var out []ir.Topology
+	for name, in := range byName(b.Topologies) {
+		out = append(out, ir.Topology{Name: name, Levels: in.Levels})
+	}
+	return out
 }
 
 // flavorName returns the name of the ResourceFlavor of a capacity, "" if it has the same name.

@@ -75,6 +75,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		Capacities:  capacities,
 
 		ExistingCapacities: existing,
+		Topologies:         lowerTopologies(b),
 
 		PriorityClasses: lowerPriorityClasses(b),
 		AdmissionChecks: lowerAdmissionChecks(capacities),

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -31,6 +34,12 @@ func existingNodeRules() []Rule {
 			resolved, except(ir.KAI)),
 		rule("W0442", "Kueue selects nodes by a label that GKE may not set", onEach(capacities, unknownFlavorLabels),
 			resolved, except(ir.KAI)),
+		rule("E0443", "topology is invalid", on("topologies.*", invalidTopology), except(ir.KAI)),
+		rule("E0444", "topology of nodes that Kueue selects by no label", topologyWithoutLabels, resolved, except(ir.KAI)),
+		rule("W0445", "jobs wait for ever on a topology whose nodes start for pods", onEach(capacities, scaledTopology),
+			resolved, except(ir.KAI)),
+		rule("W0446", "only some capacities of a tier have a topology", on("tiers.*", mixedTopologies), resolved,
+			except(ir.KAI)),
 	}
 }
 
@@ -361,5 +370,68 @@ func unknownFlavorLabels(r *report, c ir.Capacity) {
 		r.addKey(at("capacity", c.Name, "flavor", "nodeLabels", key),
 			say("nodes of capacity %q are not known to have the label %s=%s", c.Name, key, value),
 			helpOrAccept("if GKE sets it on these nodes", "remove the label: jobs would wait for nodes that have it"))
+	}
+}
+
+// maxLevels is the number of levels of a Topology. Source: Kueue v1beta2 API, TopologySpec.
+const maxLevels = 16
+
+func invalidTopology(r *report, topology fieldPath, t schema.NodeTopology) {
+	path := topology.at("levels")
+	if len(t.Levels) > maxLevels {
+		r.addKey(path, say("topology %q has %d levels, and Kueue allows %d", topology.name(), len(t.Levels), maxLevels),
+			label("want at most %d", maxLevels))
+		return
+	}
+	for i, l := range t.Levels {
+		here := path.at(diag.Index(i))
+		switch {
+		case len(validation.IsQualifiedName(l)) > 0:
+			r.add(here, say("%q cannot be the key of a label", l), help("write the key of a label of the nodes"))
+		case slices.Index(t.Levels, l) < i:
+			r.add(here, say("topology %q has level %q twice", topology.name(), l), help("remove one of them"))
+		case l == corev1.LabelHostname && i < len(t.Levels)-1:
+			r.add(here, say("%s is the label of a single node, so only the last level can have it", l),
+				help("move it to the end"))
+		}
+	}
+}
+
+// topologyWithoutLabels reports a capacity with a topology and without labels, which the API of
+// Kueue refuses.
+func topologyWithoutLabels(r *report) {
+	for _, c := range r.Plan.AllCapacities() {
+		if c.Flavor.Topology != "" && len(c.NodeLabels) == 0 {
+			r.addKey(at("capacity", c.Name, "flavor", "topology"),
+				say("Kueue selects the nodes of capacity %q by no label, so it cannot have a topology", c.Name),
+				help(`add flavor: nodeLabels, such as nodeLabels: "cloud.google.com/gke-nodepool": %q`, c.Name))
+		}
+	}
+}
+
+// scaledTopology reports a topology on nodes that the cluster autoscaler starts for pods: Kueue
+// creates no pod before it has found a node. Source: Kueue, KEP 2724, non-goals.
+func scaledTopology(r *report, c ir.Capacity) {
+	if c.Flavor.Topology != "" && !c.Static && c.MinNodes < c.MaxNodes && !c.Queued() {
+		r.addKey(at("capacity", c.Name, "flavor", "topology"),
+			say("jobs never start nodes of capacity %q: Kueue places pods only on nodes that exist", c.Name),
+			helpOrAccept("if the jobs fit the nodes that always exist", "set nodes, or consumption: flexStart: queued: true"))
+	}
+}
+
+// mixedTopologies reports a tier in which only some capacities have a topology: no job can go on
+// from one kind to the other. Source: Kueue 0.19, pkg/scheduler/flavorassigner.
+func mixedTopologies(r *report, tier fieldPath, t schema.Tier) {
+	var with, without string
+	for _, name := range t.Capacity {
+		if c := r.fit.Named[name]; c.Flavor.Topology != "" {
+			with = name
+		} else {
+			without = name
+		}
+	}
+	if with != "" && without != "" {
+		r.addKey(tier.at("capacity"), say("capacity %q has a topology and %q has none, so no job can use both", with, without),
+			helpOrAccept("if different jobs use them", "give all capacities of the tier a topology, or none"))
 	}
 }

@@ -78,6 +78,9 @@ func (r *report) noQueueSettings() {
 			r.reportField(path, ", which does not try capacities in an order", "remove nextCapacity")
 		}
 	}
+	if path := at("topologies"); r.Written(path...) {
+		r.reportField(path, ", which has topologies of its own", "remove topologies")
+	}
 	for _, name := range sortedKeys(r.Blueprint.Capacity) {
 		if path := at("capacity", name, "flavor"); r.Written(path...) {
 			r.reportField(path, ", which reads the labels and taints of nodes themselves", "remove flavor")

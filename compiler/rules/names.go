@@ -36,6 +36,7 @@ type nameField struct{ entities, patterns string }
 func nameFields() []nameField {
 	return []nameField{
 		{"hardware", "capacity.*.hardware"},
+		{"topologies", "capacity.*.flavor.topology"},
 		{"capacity", `tiers.*.capacity.[] cohorts.*.quota.* workloads.*.auxiliary.*.capacity
 			demonstration.[].uncordon.[] demonstration.[].cordon.* demonstration.[].expect.pods.*
 			demonstration.[].expect.moved.*.*
@@ -53,11 +54,19 @@ func nameFields() []nameField {
 	}
 }
 
+// singular returns the word for one of the entities of a field of the blueprint.
+func singular(field string) string {
+	if field == "topologies" {
+		return "topology"
+	}
+	return strings.TrimSuffix(field, "s")
+}
+
 func checkReferences(r *report) {
 	for _, ref := range nameFields() {
 		known := sortedKeys(r.namesAt(ref.entities + ".*"))
 		for _, f := range fieldsAt(r.Blueprint, ref.patterns) {
-			r.resolve(f, strings.TrimSuffix(ref.entities, "s"), known)
+			r.resolve(f, singular(ref.entities), known)
 		}
 	}
 	for field, job := range every[schema.RehearsalJob](r, "rehearsals.*.arrivals.[].job") {
@@ -106,6 +115,7 @@ func reportUnused(r *report) {
 		used        map[string]bool
 	}{
 		{"hardware", "capacity", len(b.Capacity), r.namesAt("capacity.*.hardware")},
+		{"topologies", "capacity", len(b.Capacity), r.namesAt("capacity.*.flavor.topology")},
 		{"capacity", "tier", len(b.Tiers), r.namesAt("tiers.*.capacity.[] workloads.*.auxiliary.*.capacity")},
 		{"tiers", "team", len(b.Teams), tiers},
 		{"cohorts", "team", len(b.Teams),
@@ -121,7 +131,7 @@ func reportUnused(r *report) {
 				cure = help("did you mean %q? otherwise use it, or remove it", twin)
 			}
 			r.addKey(at(kind.field, n),
-				say("no %s uses %s %q", kind.user, strings.TrimSuffix(kind.field, "s"), n), cure)
+				say("no %s uses %s %q", kind.user, singular(kind.field), n), cure)
 		}
 	}
 	for tier, t := range sorted(b.Tiers) {

@@ -13,6 +13,7 @@ import (
 // one scheduler that it holds for, or to the excepted schedulers after a dash.
 var limitedRules = map[string]string{
 	"E0432": "-kai", "E0433": "-kai", "W0438": "-kai", "W0441": "-kai", "W0442": "-kai",
+	"E0443": "-kai", "E0444": "-kai", "W0445": "-kai", "W0446": "-kai",
 	"E0504": "-kai",
 	"E0505": "-kai",
 	"E0507": "-kai",

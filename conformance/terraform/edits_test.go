@@ -349,6 +349,11 @@ cluster: {`,
 				`tolerations: [{key: "example.com/a", operator: "Equal", value: "b", effect: "NoExecute", seconds: 60}]}`,
 		},
 		{
+			name: "topology", old: "cohorts: research: {}",
+			new: "topologies: racks: levels: [\"example.com/rack\"]\n" +
+				"capacity: \"research-l4\": {accept: W0445: \"raised\", flavor: topology: \"racks\"}\ncohorts: research: {}",
+		},
+		{
 			name: "nodes and a namespace of others", old: "cohorts: research: {}",
 			new: "capacity: \"any-node\": consumption: existing: {}\ntiers: old: {priority: 500, capacity: [\"any-node\"], " +
 				"shared: {teams: [\"people\"], quota: \"any-node\": resources: {cpu: 100, memory: \"400Gi\", pods: 500}}}\n" +

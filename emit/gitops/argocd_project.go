@@ -102,6 +102,7 @@ func clusterKinds(p *ir.Platform) []kubeyaml.Fields {
 		{admission, "ValidatingAdmissionPolicyBinding", nil},
 		{"scheduling.k8s.io", "PriorityClass", nil},
 		{kueue, "ResourceFlavor", nil},
+		{kueue, "Topology", func(p *ir.Platform) bool { return len(p.Topologies) > 0 }},
 		{kueue, "ClusterQueue", nil},
 		{kueue, "Cohort", func(p *ir.Platform) bool { return len(p.Cohorts) > 0 }},
 		{kueue, "AdmissionCheck", hasChecks},

@@ -23,6 +23,9 @@ func resourceFlavors(p *ir.Platform) []any {
 				NodeLabels: map[string]string{}, Tolerations: tolerationsOf(c.Flavor),
 			},
 		}
+		if c.Flavor.Topology != "" {
+			f.Spec.TopologyName = new(v1beta2.TopologyReference(c.Flavor.Topology))
+		}
 		for _, l := range c.NodeLabels {
 			f.Spec.NodeLabels[l.Key] = l.Value
 		}
@@ -46,4 +49,21 @@ func tolerationsOf(f ir.Flavor) []corev1.Toleration {
 		})
 	}
 	return out
+}
+
+// topologies returns the Topologies of the nodes.
+func topologies(p *ir.Platform) []any {
+	var objects []any
+	adopted := p.Adopted().Topologies
+	for _, t := range p.Topologies {
+		o := &v1beta2.Topology{
+			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "Topology"),
+			ObjectMeta: metaOf(p, t.Name, adopted[t.Name]),
+		}
+		for _, label := range t.Levels {
+			o.Spec.Levels = append(o.Spec.Levels, v1beta2.TopologyLevel{NodeLabel: label})
+		}
+		objects = append(objects, o)
+	}
+	return objects
 }

@@ -29,6 +29,7 @@ func System(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 // teams share. A manifest can be empty.
 func Queues(p *ir.Platform) []kubeyaml.Manifest {
 	return []kubeyaml.Manifest{
+		{Name: "topologies.yaml", Objects: topologies(p)},
 		{Name: "resource-flavors.yaml", Objects: resourceFlavors(p)},
 		{Name: "admission-checks.yaml", Objects: admissionChecks(p)},
 		{Name: "cohorts.yaml", Objects: cohortObjects(p)},

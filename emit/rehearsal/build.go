@@ -78,8 +78,17 @@ func checkPlatform(p *ir.Platform) error {
 	return ir.Choose(p.Scheduler, checkKueue, checkKAI)(p)
 }
 
-// checkKueue returns nil: the engine of Kueue plays every workload.
-func checkKueue(*ir.Platform) error { return nil }
+// checkKueue returns an Unplayable if Kueue chooses the nodes of pods itself, which the engine does
+// not play.
+func checkKueue(p *ir.Platform) error {
+	for _, c := range p.AllCapacities() {
+		if c.Flavor.Topology != "" {
+			return Unplayable("capacity " + c.Name + " has topology " + c.Flavor.Topology +
+				": a rehearsal does not play on which nodes Kueue places pods")
+		}
+	}
+	return nil
+}
 
 // checkKAI returns an Unplayable if a workload is not a Job. The release of KAI Scheduler that
 // the engine contains groups the pods of other kinds in another way than the release that the

@@ -164,6 +164,7 @@ func OfCluster(removed bool) Effect {
 // unexplained are the kinds of objects that decide about jobs.
 var unexplained = []string{
 	"ClusterQueue", "Cohort", "LocalQueue", "Namespace", "PriorityClass", "Queue", "ResourceFlavor",
+	"Topology",
 	"WorkloadPriorityClass",
 }
 

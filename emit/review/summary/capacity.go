@@ -21,6 +21,12 @@ func (s *sheet) addCapacities() {
 	for i := range s.plan.ExistingCapacities {
 		s.addExistingCapacity(&s.plan.ExistingCapacities[i])
 	}
+	for _, t := range s.plan.Topologies {
+		this := s.newSubject(TopicCapacity, kindTopology, t.Name)
+		this.exists(strings.Join(t.Levels, ", "))
+		this.is("levels of nodes", strings.Join(t.Levels, ", "), dangerous+"Kueue refuses the change: the topology "+
+			"with other levels needs another name")
+	}
 	s.autoProvisioning()
 }
 
@@ -33,18 +39,23 @@ func (s *sheet) addExistingCapacity(c *ir.Capacity) {
 	this.is("size", choose(c.MaxNodes > 0 || c.Static, capacitySize(c), "unknown"))
 	this.is("machine", choose(c.KnowsNodes(), machineText(c.Machine), "unknown"))
 	this.is("zones", cmp.Or(strings.Join(c.Zones, ", "), "unknown"))
-	addFlavor(this, c)
+	addFlavor(this, c, true)
 }
 
-// The fact about the name of a ResourceFlavor, and what a change of it does.
-const (
-	flavorName    = "name of the ResourceFlavor"
-	flavorRenamed = "running jobs stay in the old flavor, which their queue no longer counts"
-)
+// addFlavor adds the facts about the ResourceFlavor of a capacity. others reports whether others own
+// its nodes.
+func addFlavor(this subject, c *ir.Capacity, others bool) {
+	this.is("name of the ResourceFlavor", c.Flavor.Name,
+		"running jobs stay in the old flavor, which their queue no longer counts")
+	this.is("topology of the nodes", cmp.Or(c.Flavor.Topology, none))
+	if others || c.Flavor.Differs {
+		addFlavorMarks(this, c)
+	}
+}
 
-// addFlavor adds the facts about the ResourceFlavor of a capacity.
-func addFlavor(this subject, c *ir.Capacity) {
-	this.is(flavorName, c.Flavor.Name, flavorRenamed)
+// addFlavorMarks adds the facts about the labels, taints and tolerations of a ResourceFlavor, where
+// they do not follow from the nodes.
+func addFlavorMarks(this subject, c *ir.Capacity) {
 	this.all("label by which Kueue selects the nodes", labelTexts(c.NodeLabels))
 	this.all("taint of the ResourceFlavor", taintTexts(c.Flavor.Taints))
 	var tolerations []string
@@ -116,11 +127,7 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	this.is("local SSDs asked for", words.Count(c.LocalSSDs, "disk"))
 	this.is("GPU driver", cmp.Or(c.GPUDriver, none))
 	this.is("GPUDirect", cmp.Or(string(c.GPUDirect), none))
-	if c.Flavor.Differs { // otherwise it follows from the nodes
-		addFlavor(this, c)
-	} else {
-		this.is(flavorName, c.Flavor.Name, flavorRenamed)
-	}
+	addFlavor(this, c, false)
 	if c.Retries > 0 {
 		this.is("retries of a request for nodes", strconv.Itoa(c.Retries))
 	}

@@ -393,7 +393,7 @@ var unowned = []string{
 
 // ofExistingNodes are the fields of nodes that others own; the machine follows from the hardware.
 var ofExistingNodes = []string{"Name", "Hardware", "Zones", "Static", "MaxNodes", "NodeLabels", "Flavor.Name", "Flavor.Taints",
-	"Flavor.Tolerations"}
+	"Flavor.Tolerations", "Flavor.Topology"}
 
 // isUnowned reports whether a plan does not have a field, because its cluster belongs to
 // others.

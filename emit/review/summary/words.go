@@ -25,6 +25,7 @@ const (
 	kindAccount     = "service account of " // the name says of what
 	kindCustomRole  = "custom role"
 	kindCapacity    = "capacity"
+	kindTopology    = "topology"
 	kindCohort      = "cohort"
 	kindTeam        = "team"
 	kindTier        = "tier"
