@@ -73,6 +73,7 @@ func checkMirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optio
 			reflect.TypeFor[schema.Borrow]():        cue.IntKind | cue.StringKind,
 			reflect.TypeFor[schema.Bucket]():        cue.BoolKind | cue.StringKind,
 			reflect.TypeFor[schema.Namespaces]():    cue.StructKind | cue.StringKind | cue.ListKind,
+			reflect.TypeFor[schema.TierPriority]():  cue.IntKind | cue.StructKind,
 			reflect.TypeFor[schema.ResourceQuota](): cue.NumberKind | cue.StringKind | cue.StructKind,
 		}
 		if kinds[typ] == 0 || kind != kinds[typ] {

@@ -48,6 +48,8 @@ const RecoveryMinutes = 15
 const (
 	LabelKueueQueue = "kueue.x-k8s.io/queue-name"
 	LabelKAIQueue   = "kai.scheduler/queue"
+	// LabelWorkloadPriority names the WorkloadPriorityClass of a job.
+	LabelWorkloadPriority = "kueue.x-k8s.io/priority-class"
 )
 
 // QueueLabel returns the label by which a job names its queue.

@@ -17,7 +17,7 @@ var limitedRules = map[string]string{
 	"E0507": "-kai",
 	"E0510": "-kai",
 	"E0520": "-kai", "E0521": "-kai", "W0522": "-kai", "E0523": "-kai",
-	"E0540": "-kai", "E0541": "-kai", "W0542": "-kai", "E0543": "-kai", "N0544": "-kai", "E0545": "-kai",
+	"E0540": "-kai", "E0541": "-kai", "W0542": "-kai", "E0543": "-kai", "N0544": "-kai", "E0545": "-kai", "E0547": "-kai",
 	"E0607": "-kai", "E0609": "-kai", "E0611": "-kai", "E0612": "-kai", "E0613": "-kai",
 	"W0616": "-kai", "W0617": "-kai", "W0618": "-kai", "W0619": "-kai",
 	"E0721": "kai",
