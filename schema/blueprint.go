@@ -442,17 +442,20 @@ type FlexStart struct {
 
 // Tier mirrors #Tier.
 type Tier struct {
-	Priority        *int              `json:"priority"`
-	Priorities      map[string]int    `json:"priorities"`
-	Default         bool              `json:"default"`
-	Preempts        Preempts          `json:"preempts"`
-	Capacity        []string          `json:"capacity"`
-	Queueing        *string           `json:"queueing"`
-	NextCapacity    NextCapacity      `json:"nextCapacity"`
-	MaxGraceSeconds int               `json:"maxGraceSeconds"`
-	Shared          *Shared           `json:"shared"`
-	Namespaces      Namespaces        `json:"namespaces"`
-	Accept          map[string]string `json:"accept"`
+	Priority *int `json:"priority"`
+	// Priorities are the PriorityClasses by name.
+	Priorities map[string]TierPriority `json:"priorities"`
+	// WorkloadPriorities are the values of the WorkloadPriorityClasses by name.
+	WorkloadPriorities map[string]int    `json:"workloadPriorities"`
+	Default            bool              `json:"default"`
+	Preempts           Preempts          `json:"preempts"`
+	Capacity           []string          `json:"capacity"`
+	Queueing           *string           `json:"queueing"`
+	NextCapacity       NextCapacity      `json:"nextCapacity"`
+	MaxGraceSeconds    int               `json:"maxGraceSeconds"`
+	Shared             *Shared           `json:"shared"`
+	Namespaces         Namespaces        `json:"namespaces"`
+	Accept             map[string]string `json:"accept"`
 }
 
 // Namespaces are the namespaces whose LocalQueues may use the ClusterQueues of a tier:
@@ -511,10 +514,27 @@ const (
 	PreferEvict  = "evict"
 )
 
+// TierPriority is the value of a PriorityClass, which others own if Existing is set.
+type TierPriority struct {
+	Value    int
+	Existing bool
+}
+
+// UnmarshalJSON decodes a value, or an object with the value of a class of others.
+func (p *TierPriority) UnmarshalJSON(in []byte) error {
+	if in[0] != '{' {
+		return json.Unmarshal(in, &p.Value)
+	}
+	object := struct{ Existing *int }{&p.Value}
+	p.Existing = true
+	return json.Unmarshal(in, &object)
+}
+
 // PriorityClass is a tier's PriorityClass.
 type PriorityClass struct {
-	Name  string
-	Value int
+	Name     string
+	Value    int
+	Existing bool // others own it
 }
 
 // PriorityClasses returns the PriorityClasses of the tier with the given name,
@@ -522,10 +542,10 @@ type PriorityClass struct {
 func (t Tier) PriorityClasses(name string) []PriorityClass {
 	var out []PriorityClass
 	if t.Priority != nil {
-		out = append(out, PriorityClass{name, *t.Priority})
+		out = append(out, PriorityClass{Name: name, Value: *t.Priority})
 	}
-	for name, value := range t.Priorities {
-		out = append(out, PriorityClass{name, value})
+	for name, p := range t.Priorities {
+		out = append(out, PriorityClass{name, p.Value, p.Existing})
 	}
 	slices.SortFunc(out, func(a, b PriorityClass) int {
 		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))

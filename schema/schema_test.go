@@ -75,6 +75,7 @@ func checkMirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optio
 			reflect.TypeFor[schema.CohortQuota]():   cue.IntKind | cue.StructKind,
 			reflect.TypeFor[schema.Namespace]():     cue.StructKind | cue.StringKind,
 			reflect.TypeFor[schema.Namespaces]():    cue.StructKind | cue.StringKind | cue.ListKind,
+			reflect.TypeFor[schema.TierPriority]():  cue.IntKind | cue.StructKind,
 			reflect.TypeFor[schema.ResourceQuota](): cue.NumberKind | cue.StringKind | cue.StructKind,
 		}
 		if kinds[typ] == 0 || kind != kinds[typ] {

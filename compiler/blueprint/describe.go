@@ -57,6 +57,9 @@ func describeWanted(schema cue.Value) string {
 		return wanted
 	case cue.StructKind | cue.StringKind: // a struct, or a word instead of a struct
 		return describeTexts(schema) + ", or " + describeWanted(armOf(schema, cue.StructKind))
+	case cue.IntKind | cue.StructKind: // a number, or a struct with a number
+		object := armOf(schema, cue.StructKind)
+		return "a whole number" + describeBounds(schema) + ", or a struct with " + words.And(requiredOf(object))
 	case cue.StructKind | cue.StringKind | cue.ListKind: // also a list
 		return describeTexts(schema) + ", a struct: { ... }, or a list: [...]"
 	default:

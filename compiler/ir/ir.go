@@ -53,12 +53,14 @@ type Platform struct {
 	AutoProvisioning AutoProvisioning
 
 	PriorityClasses []PriorityClass // by rising value
-	AdmissionChecks []AdmissionCheck
-	Cohorts         []Cohort // parents before children
-	KueueSettings   KueueSettings
-	SharedQueues    []SharedQueue // by tier
-	Teams           []Team
-	Workloads       []Workload // by team, then name, then copy
+	// WorkloadPriorities are the WorkloadPriorityClasses of all tiers, sorted by name.
+	WorkloadPriorities []WorkloadPriority
+	AdmissionChecks    []AdmissionCheck
+	Cohorts            []Cohort // parents before children
+	KueueSettings      KueueSettings
+	SharedQueues       []SharedQueue // by tier
+	Teams              []Team
+	Workloads          []Workload // by team, then name, then copy
 
 	Monitoring Monitoring
 	// Own holds the administrator's own manifests, nil if the blueprint does not have the

@@ -37,6 +37,8 @@ const KueueWebhooks = "system/kueue-webhooks"
 const (
 	LabelKueueQueue = "kueue.x-k8s.io/queue-name"
 	LabelKAIQueue   = "kai.scheduler/queue"
+	// LabelWorkloadPriority names the WorkloadPriorityClass of a job.
+	LabelWorkloadPriority = "kueue.x-k8s.io/priority-class"
 )
 
 // QueueLabel returns the label by which a job names its queue.

@@ -22,6 +22,17 @@ type PriorityClass struct {
 	Note     string // description
 	// BuiltIn reports whether the class comes with the scheduler.
 	BuiltIn bool
+	// Existing reports whether others own the class.
+	Existing bool
+}
+
+// IsMade reports whether the platform makes the class.
+func (c PriorityClass) IsMade() bool { return !c.BuiltIn && !c.Existing }
+
+// WorkloadPriority is a WorkloadPriorityClass: a priority that only the queues know.
+type WorkloadPriority struct {
+	Name  string
+	Value int32
 }
 
 // RetrySeconds is the time until Kueue first repeats a request for nodes that failed. The
@@ -259,9 +270,12 @@ func (a TeamAccount) Email(project string) string {
 type Queue struct {
 	Tier string
 	// Classes are the PriorityClasses that its jobs can have, by rising value.
-	Classes      []string
-	ClusterQueue string
-	LocalQueue   string
+	Classes []string
+	// WorkloadPriorities are the priorities that its jobs can name instead of the value of their
+	// PriorityClass, by rising value.
+	WorkloadPriorities []WorkloadPriority
+	ClusterQueue       string
+	LocalQueue         string
 	// LocalQueues are all LocalQueues of the team, sorted by name, if the blueprint gives them.
 	// LocalQueue is then the first. AllLocalQueues returns them in any case.
 	LocalQueues []LocalQueue

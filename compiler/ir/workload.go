@@ -27,6 +27,9 @@ type Workload struct {
 	KubeAccount   string
 	Queue         string // name of the LocalQueue
 	PriorityClass string
+	// WorkloadPriority is the WorkloadPriorityClass of the job, "" for the value of its
+	// PriorityClass.
+	WorkloadPriority string
 	// Capacities are the capacities of the queue that the workload can run on, in
 	// the queue's order.
 	Capacities []string

@@ -78,12 +78,14 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		Topologies:         lowerTopologies(b),
 
 		PriorityClasses: lowerPriorityClasses(b),
-		AdmissionChecks: lowerAdmissionChecks(capacities),
-		Cohorts:         cohorts,
-		KueueSettings:   lowerKueueSettings(b),
-		SharedQueues:    shared,
-		Teams:           teams,
-		JobRoles:        podRoles,
+
+		WorkloadPriorities: lowerWorkloadPriorities(b),
+		AdmissionChecks:    lowerAdmissionChecks(capacities),
+		Cohorts:            cohorts,
+		KueueSettings:      lowerKueueSettings(b),
+		SharedQueues:       shared,
+		Teams:              teams,
+		JobRoles:           podRoles,
 		Monitoring: ir.Monitoring{
 			NotificationChannels: sortedUnique(b.Monitoring.NotificationChannels),
 			Grafana:              b.Monitoring.Grafana,
@@ -230,19 +232,34 @@ func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 		if len(classes) > 1 {
 			note += ", one of its " + strconv.Itoa(len(classes)) + " priorities"
 		}
+		usual := slices.IndexFunc(classes, func(c schema.PriorityClass) bool { return !c.Existing })
 		for i, class := range classes {
 			value, known := facts.ClassValue(class.Name)
 			out = append(out, ir.PriorityClass{
-				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0 && b.Cluster.Existing == nil,
+				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == usual && b.Cluster.Existing == nil,
 				Preempts: facts.PreemptsByPriority || preemptsPods(t),
 				Tier:     tier, Note: note,
-				BuiltIn: known && value == class.Value,
+				BuiltIn: known && value == class.Value, Existing: class.Existing,
 			})
 		}
 	}
 	slices.SortFunc(out, func(a, b ir.PriorityClass) int {
 		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
 	})
+	return out
+}
+
+// lowerWorkloadPriorities returns the WorkloadPriorityClasses of all tiers. A rule reports a class
+// with two values.
+func lowerWorkloadPriorities(b *schema.Blueprint) []ir.WorkloadPriority {
+	values := map[string]int{}
+	for _, t := range byName(b.Tiers) {
+		maps.Copy(values, t.WorkloadPriorities)
+	}
+	var out []ir.WorkloadPriority
+	for name, value := range byName(values) {
+		out = append(out, ir.WorkloadPriority{Name: name, Value: int32(value)})
+	}
 	return out
 }
 

@@ -23,6 +23,9 @@ func schedulerLabels(p *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queuei
 // kueueQueueing also passes on how long a workload wants its queued flex-start nodes.
 func kueueQueueing(_ *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
 	q := ir.Queueing{Labels: []ir.KeyValue{{Key: ir.LabelKueueQueue, Value: w.Queue}}}
+	if w.WorkloadPriority != "" {
+		q.Labels = append(q.Labels, ir.KeyValue{Key: ir.LabelWorkloadPriority, Value: w.WorkloadPriority})
+	}
 	if w.MaxRunSeconds != 0 && slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.Queued() }) {
 		q.Annotations = []ir.KeyValue{{Key: ir.AnnotationMaxRun, Value: strconv.Itoa(w.MaxRunSeconds)}}
 	}

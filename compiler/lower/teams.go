@@ -282,6 +282,10 @@ func lowerQueue(
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
 	}
+	for name, value := range byName(t.WorkloadPriorities) {
+		q.WorkloadPriorities = append(q.WorkloadPriorities, ir.WorkloadPriority{Name: name, Value: int32(value)})
+	}
+	slices.SortStableFunc(q.WorkloadPriorities, func(a, b ir.WorkloadPriority) int { return cmp.Compare(a.Value, b.Value) })
 	q.Flavors = lowerFlavors(uniqueInOrder(t.Capacity), quota, cohort, offers)
 	return q
 }

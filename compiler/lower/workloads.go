@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,6 +106,22 @@ func capacitiesApart(p *ir.Platform, requests []ir.Amount, all []*ir.Capacity) [
 	return apart
 }
 
+// prioritiesOf returns the names of the PriorityClass and the WorkloadPriorityClass of a workload.
+func prioritiesOf(in schema.Workload, q *ir.Queue) (class, workloadPriority string) {
+	named := valueOr(in.Priority, "")
+	switch {
+	case len(q.Classes) > 0 && (named == "" || slices.Contains(q.Classes, named)):
+		return cmp.Or(named, q.Classes[0]), ""
+	case named == "" && len(q.WorkloadPriorities) > 0:
+		return "", q.WorkloadPriorities[0].Name
+	case !slices.ContainsFunc(q.WorkloadPriorities, func(p ir.WorkloadPriority) bool { return p.Name == named }):
+		return named, "" // a rule reports the name
+	case len(q.Classes) > 0:
+		return q.Classes[0], named
+	}
+	return "", named
+}
+
 // lowerWorkload resolves the parts that all copies of a workload have in common,
 // except its auxiliary pods and its node selector. on holds the capacities that it can run on.
 func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Team, q *ir.Queue,
@@ -132,9 +149,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		UsualSeconds:  int(schema.Seconds(valueOr(in.UsuallyRuns, ""))),
 		KeepSeconds:   valueOr(in.KeepSeconds, 0),
 	}
-	if len(q.Classes) > 0 {
-		w.PriorityClass = valueOr(in.Priority, q.Classes[0])
-	}
+	w.PriorityClass, w.WorkloadPriority = prioritiesOf(in, q)
 	for env, from := range byName(in.SecretEnv) {
 		w.SecretEnv = append(w.SecretEnv,
 			ir.SecretEnv{Name: env, Secret: from.Secret, Key: from.Key, Notes: from.Notes})

@@ -25,6 +25,7 @@ func priorityOutsideTier(r *report, workload fieldPath, w schema.Workload) {
 	for _, class := range r.Blueprint.Tiers[w.Tier].PriorityClasses(w.Tier) {
 		known = append(known, class.Name)
 	}
+	known = append(known, sortedKeys(r.Blueprint.Tiers[w.Tier].WorkloadPriorities)...)
 	if w.Priority != nil && known != nil {
 		slices.Sort(known)
 		r.resolveName(workload.at("priority"), "priority of tier "+w.Tier, *w.Priority, known)

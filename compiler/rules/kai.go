@@ -112,6 +112,15 @@ func noEquivalent(r *report) {
 		if path := at("tiers", name, "queueing"); r.Written(path...) {
 			r.reportField(path, ": a job that fits always overtakes a job that does not fit", "remove queueing")
 		}
+		if path := at("tiers", name, "workloadPriorities"); r.Written(path...) {
+			r.reportField(path, ", which orders jobs by their PriorityClass", "write priorities instead")
+		}
+		for _, class := range sortedKeys(t.Priorities) {
+			if t.Priorities[class].Existing {
+				r.reportField(at("tiers", name, "priorities", class, "existing"),
+					", whose platform makes the PriorityClasses", "write the value without existing")
+			}
+		}
 		if classes := t.PriorityClasses(name); t.Default && len(classes) > 0 && classes[0].Name != facts.DefaultClass {
 			if _, own := facts.ClassValue(classes[0].Name); own {
 				r.add(at("tiers", name, "default"),

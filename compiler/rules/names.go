@@ -278,6 +278,11 @@ func derivedNames(r *report) {
 			}
 		}
 	}
+	for name, t := range sorted(r.Blueprint.Tiers) {
+		for _, class := range sortedKeys(t.WorkloadPriorities) { // jobs name it in a label
+			givenKey(at("tiers", name, "workloadPriorities", class), "a WorkloadPriorityClass", class, 63)
+		}
+	}
 	for _, q := range r.Plan.SharedQueues {
 		given(at("tiers", q.Tier, "shared", "clusterQueue"), fmt.Sprintf("the ClusterQueue of tier %q", q.Tier),
 			q.ClusterQueue, 253)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -35,6 +36,8 @@ func tierRules() []Rule {
 		rule("E0520", "tier evicts to borrow, but not to reclaim", on("tiers.*", borrowWithoutReclaim), except(ir.KAI)),
 		rule("E0540", "preference that nothing leads to", on("tiers.*", preferWithoutChoice), except(ir.KAI)),
 		rule("E0543", "limit on evictions that do not happen", on("tiers.*", limitWithoutEvictions), except(ir.KAI)),
+		rule("E0546", "default tier makes no PriorityClass", on("tiers.*", defaultOfOthers), newCluster),
+		rule("E0547", "WorkloadPriorityClass has two values", twoWorkloadPriorities, except(ir.KAI)),
 		rule("E0545", "one LocalQueue and several", bothLocalQueues, except(ir.KAI)),
 		rule("N0544", "queue starts no jobs", heldQueues, except(ir.KAI)),
 		rule("E0541", "condition on namespaces is invalid", on("tiers.*", namespaceConditions), except(ir.KAI)),
@@ -53,6 +56,7 @@ func defaultTier(r *report) {
 	}
 	switch {
 	case len(tiers) == 0:
+	case len(defaults) == 0 && !slices.ContainsFunc(r.Plan.PriorityClasses, ir.PriorityClass.IsMade):
 	case len(defaults) == 0 && r.Plan.Scheduler.Facts().DefaultClass != "":
 	case len(defaults) == 0:
 		r.addKey(at("tiers"), "no tier is the default for pods without a PriorityClass",
@@ -73,17 +77,17 @@ func preemptsNothing(r *report) {
 	tiers := r.Blueprint.Tiers
 	lowest := math.MaxInt
 	for name, t := range tiers {
-		classes := t.PriorityClasses(name)
-		if len(classes) == 0 {
+		values := queueValues(t, name)
+		if len(values) == 0 {
 			return // onePriority reports it, and it may be the lowest priority
 		}
-		lowest = min(lowest, classes[0].Value)
+		lowest = min(lowest, values[0])
 	}
 	borrows := borrowingTiers(r.Plan)
 	for _, name := range sortedKeys(tiers) {
-		t, classes := tiers[name], tiers[name].PriorityClasses(name)
+		t, values := tiers[name], queueValues(tiers[name], name)
 		path := at("tiers", name, "preempts")
-		if classes[len(classes)-1].Value <= lowest {
+		if values[len(values)-1] <= lowest {
 			lowestPreempts(r, name, t.Preempts)
 		} else if ir.Evicts(t.Preempts.ToBorrow) && !borrows[name] && t.Preempts.ToReclaim != ir.PreemptNever {
 			r.add(path.at("toBorrow"), say("no queue of tier %q can borrow, so toBorrow evicts nobody", name),
@@ -93,6 +97,16 @@ func preemptsNothing(r *report) {
 				help("raise toBorrowUpTo to %d or more, or remove toBorrow", lowest))
 		}
 	}
+}
+
+// queueValues returns the priorities that jobs of a tier can have in their queue, by rising value.
+func queueValues(t schema.Tier, name string) []int {
+	values := slices.Collect(maps.Values(t.WorkloadPriorities))
+	for _, class := range t.PriorityClasses(name) {
+		values = append(values, class.Value)
+	}
+	slices.Sort(values)
+	return values
 }
 
 // lowestPreempts reports the policies for jobs of a lower priority in a tier that has
@@ -289,7 +303,7 @@ func reservedPriority(r *report) {
 		}
 	}
 	for name, t := range sorted(r.Blueprint.Tiers) {
-		if t.Priorities == nil {
+		if t.Priority != nil && t.Priorities == nil {
 			check(at("tiers", name), name, "rename the tier")
 		}
 		for _, class := range sortedKeys(t.Priorities) {
@@ -319,9 +333,11 @@ func mixedAccelerators(r *report, tier fieldPath, t schema.Tier) {
 
 func onePriority(r *report, tier fieldPath, t schema.Tier) {
 	switch {
+	case len(t.WorkloadPriorities) > 0 && (t.Priority == nil || t.Priorities == nil):
 	case t.Priority == nil && t.Priorities == nil:
 		r.addKey(tier, say("tier %q has no priority", tier.name()),
-			help("add priority, the value of its PriorityClass, or priorities, several values by name"))
+			help("add priority, the value of its PriorityClass, or priorities or workloadPriorities, several values by "+
+				"name"))
 	case t.Priority != nil && t.Priorities != nil:
 		r.addKey(tier.at("priorities"), say("tier %q already has a priority", tier.name()),
 			see(tier.at("priority"), "the priority"), help("remove priority or priorities"))
@@ -345,13 +361,45 @@ func sameClass(r *report) {
 	}
 	tiers := r.Blueprint.Tiers
 	for _, name := range sortedKeys(tiers) { // first, because their names are more specific
-		if tiers[name].Priorities == nil {
+		if tiers[name].Priority != nil && tiers[name].Priorities == nil {
 			claim(name, at("tiers", name))
 		}
 	}
 	for _, name := range sortedKeys(tiers) {
 		for _, class := range sortedKeys(tiers[name].Priorities) {
+			other := first[class]
+			if p := tiers[name].Priorities[class]; p.Existing && len(other) == 4 && tiers[other[1]].Priorities[class] == p {
+				continue // both tiers use a class of others
+			}
 			claim(class, at("tiers", name, "priorities", class))
+		}
+	}
+}
+
+// defaultOfOthers reports a default tier that makes no PriorityClass, so that there is nothing to
+// give to pods that name none.
+func defaultOfOthers(r *report, tier fieldPath, t schema.Tier) {
+	own := slices.ContainsFunc(t.PriorityClasses(tier.name()), func(c schema.PriorityClass) bool { return !c.Existing })
+	if t.Default && !own && (t.Priorities != nil || t.WorkloadPriorities != nil) {
+		r.add(tier.at("default"), say("the platform makes no PriorityClass of tier %q, so it cannot be the default",
+			tier.name()), help("add priority, or make another tier the default"))
+	}
+}
+
+// twoWorkloadPriorities reports WorkloadPriorityClasses with two values.
+func twoWorkloadPriorities(r *report) {
+	first := map[string]fieldPath{}
+	values := map[string]int{}
+	for name, t := range sorted(r.Blueprint.Tiers) {
+		for _, class := range sortedKeys(t.WorkloadPriorities) {
+			path, value := at("tiers", name, "workloadPriorities", class), t.WorkloadPriorities[class]
+			if first[class] != nil && values[class] != value {
+				r.add(path, say("WorkloadPriorityClass %q has the value %d in tier %q", class, values[class],
+					first[class][1]), see(first[class], "the other value"),
+					help("write %d here too, or choose another name", values[class]))
+			} else if first[class] == nil {
+				first[class], values[class] = path, value
+			}
 		}
 	}
 }

@@ -101,6 +101,7 @@ func clusterKinds(p *ir.Platform) []kubeyaml.Fields {
 		{admission, "ValidatingAdmissionPolicy", nil},
 		{admission, "ValidatingAdmissionPolicyBinding", nil},
 		{"scheduling.k8s.io", "PriorityClass", nil},
+		{kueue, "WorkloadPriorityClass", func(p *ir.Platform) bool { return p.WorkloadPriorities != nil }},
 		{kueue, "ResourceFlavor", nil},
 		{kueue, "Topology", func(p *ir.Platform) bool { return len(p.Topologies) > 0 }},
 		{kueue, "ClusterQueue", nil},

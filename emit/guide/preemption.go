@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -49,7 +50,8 @@ type pool struct{ root, capacity string }
 func (v view) Evictions() []*eviction {
 	byTier := map[string]*eviction{}
 	var out []*eviction
-	for _, c := range v.PriorityClasses { // by rising value
+	classes := v.queuePriorities()
+	for _, c := range classes {
 		e := byTier[c.Tier]
 		if e == nil {
 			e = &eviction{Tier: c.Tier, lowest: c.Value}
@@ -67,7 +69,7 @@ func (v view) Evictions() []*eviction {
 	}
 	out = slices.DeleteFunc(out, func(e *eviction) bool { return !e.hasQueue })
 	for _, e := range out {
-		e.conclude(v.PriorityClasses)
+		e.conclude(classes)
 		for _, tier := range slices.Concat(e.Reclaims, e.Borrows) {
 			if victim := byTier[tier]; victim != nil {
 				victim.EvictedBy = withName(victim.EvictedBy, e.Tier)
@@ -75,6 +77,23 @@ func (v view) Evictions() []*eviction {
 		}
 	}
 	return out
+}
+
+// queuePriorities returns the PriorityClasses, and the workload priorities of the tiers as if they
+// were PriorityClasses, by rising value.
+func (v view) queuePriorities() []ir.PriorityClass {
+	all, known := slices.Clone(v.PriorityClasses), map[string]bool{}
+	for q := range v.ClusterQueues() {
+		if known[q.Tier] {
+			continue
+		}
+		known[q.Tier] = true
+		for _, c := range q.WorkloadPriorities {
+			all = append(all, ir.PriorityClass{Name: c.Name, Value: c.Value, Tier: q.Tier})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ir.PriorityClass) int { return cmp.Compare(a.Value, b.Value) })
+	return all
 }
 
 // addQueue adds a queue of the tier. borrowers returns the number of queues that can
@@ -236,7 +255,7 @@ type tierNode struct {
 // TierNodes returns the capacities on which the queues of each tier have quota, in the
 // order in which Kueue tries them.
 func (v view) TierNodes() (out []tierNode) {
-	for _, class := range v.PriorityClasses {
+	for _, class := range v.queuePriorities() {
 		has := func(name string) bool {
 			return slices.ContainsFunc(out, func(n tierNode) bool { return n.Tier == class.Tier && n.Name == name })
 		}

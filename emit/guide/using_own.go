@@ -123,17 +123,24 @@ func (j *exampleJob) pod() object {
 		}
 		requests[name], resources["limits"] = number, object{name: number}
 	}
-	return object{
-		"restartPolicy": "Never", "serviceAccountName": j.Team.KubeAccount, "priorityClassName": j.Queue.Classes[0],
+	spec := object{
+		"restartPolicy": "Never", "serviceAccountName": j.Team.KubeAccount,
 		"containers": []any{object{
 			"name": "worker", "image": "busybox:1.37", "command": []string{"sh", "-c", "hostname; sleep 60; echo done"},
 			"resources": resources,
 		}},
 	}
+	if len(j.Queue.Classes) > 0 {
+		spec["priorityClassName"] = j.Queue.Classes[0]
+	}
+	return spec
 }
 
 // addKueue adds what Kueue needs.
 func (j *exampleJob) addKueue(metadata, pod object) {
+	if all := j.Queue.WorkloadPriorities; len(j.Queue.Classes) == 0 && len(all) > 0 {
+		metadata["labels"].(object)[ir.LabelWorkloadPriority] = all[0].Name
+	}
 	if j.Capacity.Queued() {
 		metadata["annotations"] = object{ir.AnnotationMaxRun: "600"}
 	}

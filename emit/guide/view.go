@@ -44,6 +44,7 @@ var functions = texttemplate.FuncMap{
 	"requested":       requested,
 
 	"defaultServiceAccounts":         constant(ir.DefaultServiceAccounts),
+	"workloadPriorityLabel":          constant(ir.LabelWorkloadPriority),
 	"existingNamespaceLabel":         constant(ir.LabelExisting),
 	"fewTeams":                       constant(fewTeams),
 	"imageSubstitution":              constant(ir.ImageSubstitution),

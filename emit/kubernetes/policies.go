@@ -101,7 +101,8 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 			"+ request.namespace + ': ' + variables.queues.map(q, q[0]).join('%s')\n", p.QueueLabel(), queueSeparator))
 	// The API requires a message if the expression has line breaks.
 	refuseUnless(policy, fmt.Sprintf("variables.kept\n"+
-		"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n", defaultClass(p)),
+		"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a%s))\n", defaultClass(p),
+		withoutClass(p)),
 		"set the priorityClassName of the pods to one that their queue allows",
 		"'the priorityClassName of pods in queue '\n"+
 			"+ variables.queue + ' must be ' + variables.allowed.map(a, a.join(' or ')).join('')\n")
@@ -128,6 +129,17 @@ func refuseNegative(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolic
 			fmt.Sprintf("%s %s starts no pods with a negative priority (%s): submit a Job, or choose "+
 				"another queue or PriorityClass", c.Name, c.Version, strings.Join(negative, ", ")), "")
 	}
+}
+
+// withoutClass returns the part of a CEL expression that admits pods without a PriorityClass to
+// queues without PriorityClasses, "" if every queue has some. Such pods get the default class.
+func withoutClass(p *ir.Platform) string {
+	for q := range p.ClusterQueues() {
+		if len(q.Classes) == 0 && defaultClass(p) != "" {
+			return " || c == '' && a == ['']"
+		}
+	}
+	return ""
 }
 
 // negativeClasses returns the names of the PriorityClasses with a negative value.

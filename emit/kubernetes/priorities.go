@@ -9,11 +9,11 @@ import (
 )
 
 // priorityClasses returns the PriorityClasses of the tiers, except classes that come
-// with the scheduler.
+// with the scheduler and classes of others.
 func priorityClasses(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.PriorityClasses {
-		if c.BuiltIn {
+		if !c.IsMade() {
 			continue
 		}
 		policy := corev1.PreemptNever

@@ -2,6 +2,8 @@ package kueue
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -59,7 +61,7 @@ func TierOfQueue(p *ir.Platform) string {
 // pkg/controller/constants, pkg/controller/jobs/job and apis/kueue/v1beta2.
 var reservedNames = []string{
 	"kueue.x-k8s.io/elastic-job", "kueue.x-k8s.io/multikueue-origin", "kueue.x-k8s.io/prebuilt-workload-name",
-	"kueue.x-k8s.io/priority-class",
+	ir.LabelWorkloadPriority,
 }
 
 // Guard adds rules to the policy on jobs. The policy then also refuses:
@@ -72,7 +74,12 @@ var reservedNames = []string{
 //   - the reservedNames: Kueue gives them precedence over the queue that the job
 //     names.
 func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
-	reserved := "['" + strings.Join(reservedNames, "', '") + "']"
+	names := slices.Clone(reservedNames)
+	if p.WorkloadPriorities != nil {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == ir.LabelWorkloadPriority })
+		guardPriorities(p, policy)
+	}
+	reserved := "['" + strings.Join(names, "', '") + "']"
 	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{
 		Name: "byController",
 		Expression: "request.userInfo.username == '" + Controller + "'\n" +
@@ -102,7 +109,7 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 		"|| !(n in object.metadata.?labels.orValue({})) && !(n in object.metadata.?annotations.orValue({}))"
 	const remove = "remove the labels and annotations "
 	const because = ": Kueue would take the quota or the priority of the job from them"
-	refuse(reserved+".all(n, "+unchanged+")\n", remove+strings.Join(reservedNames, ", ")+because)
+	refuse(reserved+".all(n, "+unchanged+")\n", remove+strings.Join(names, ", ")+because)
 	validations := policy.Spec.Validations
 	validations[len(validations)-1].MessageExpression = "'" + remove + "' + " + reserved + ".filter(n, !(" + unchanged +
 		")).join(', ') + '" + because + "'"
@@ -113,4 +120,46 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 			"|| dyn(object).spec.?parallelism.orValue(1) <= dyn(object).spec.completions\n",
 			"parallelism must not exceed completions: Kueue would free quota of running pods")
 	}
+}
+
+// guardPriorities makes the policy on jobs refuse a WorkloadPriorityClass that the tier of the
+// job's queue does not have. Kueue reads it from a label.
+func guardPriorities(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
+	byTier := map[string][]string{}
+	for q := range p.ClusterQueues() {
+		byTier[q.Tier] = nil
+		for _, c := range q.WorkloadPriorities {
+			byTier[q.Tier] = append(byTier[q.Tier], "'"+c.Name+"'")
+		}
+	}
+	var tiers []string
+	for _, tier := range slices.Sorted(maps.Keys(byTier)) {
+		if names := byTier[tier]; names != nil {
+			tiers = append(tiers, "'"+tier+"': ["+strings.Join(names, ", ")+"]")
+		}
+	}
+	if tiers == nil { // no queue has such a tier
+		tiers = append(tiers, "'': ['']")
+	}
+	policy.Spec.Variables = append(policy.Spec.Variables,
+		admissionv1.Variable{
+			Name:       "priorities",
+			Expression: "{" + strings.Join(tiers, ",\n") + "}\n[?(" + TierOfQueue(p) + ")].orValue([])\n",
+		},
+		admissionv1.Variable{
+			Name:       "priority",
+			Expression: "object.metadata.?labels[?'" + ir.LabelWorkloadPriority + "'].orValue('')\n",
+		})
+	const annotated = "'" + ir.LabelWorkloadPriority + "' in object.metadata.?annotations.orValue({})"
+	policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+		Expression: "variables.kept\n" +
+			"&& object.metadata.?labels[?'" + ir.LabelWorkloadPriority + "'] == oldObject.metadata.?labels[?'" +
+			ir.LabelWorkloadPriority + "']\n" +
+			"&& object.metadata.?annotations[?'" + ir.LabelWorkloadPriority +
+			"'] == oldObject.metadata.?annotations[?'" + ir.LabelWorkloadPriority + "']\n" +
+			"|| !(" + annotated + ") && (variables.priority == '' || variables.priority in variables.priorities)\n",
+		Message: "the label " + ir.LabelWorkloadPriority + " must name a workload priority of the queue",
+		MessageExpression: "'the label " + ir.LabelWorkloadPriority + " of a job in queue ' + variables.queue\n" +
+			"+ (variables.priorities == [] ? ' must be removed' : ' must be ' + variables.priorities.join(' or '))\n",
+	})
 }

@@ -30,6 +30,7 @@ func System(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 func Queues(p *ir.Platform) []kubeyaml.Manifest {
 	return []kubeyaml.Manifest{
 		{Name: "topologies.yaml", Objects: topologies(p)},
+		{Name: "workload-priority-classes.yaml", Objects: workloadPriorities(p)},
 		{Name: "resource-flavors.yaml", Objects: resourceFlavors(p)},
 		{Name: "admission-checks.yaml", Objects: admissionChecks(p)},
 		{Name: "cohorts.yaml", Objects: cohortObjects(p)},
@@ -49,6 +50,18 @@ func Team(p *ir.Platform, t ir.Team) []any {
 	}
 	for _, q := range t.Queues {
 		objects = append(objects, localQueues(p, t, q)...)
+	}
+	return objects
+}
+
+// workloadPriorities returns the WorkloadPriorityClasses.
+func workloadPriorities(p *ir.Platform) (objects []any) {
+	for _, c := range p.WorkloadPriorities {
+		objects = append(objects, &v1beta2.WorkloadPriorityClass{
+			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "WorkloadPriorityClass"),
+			ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
+			Value:      c.Value,
+		})
 	}
 	return objects
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -674,7 +675,7 @@ func TestOrder(t *testing.T) {
 		names = append(names, m.Name)
 	}
 	if want := []string{
-		"resource-flavors.yaml", "admission-checks.yaml", "cohorts.yaml", "shared-queues.yaml",
+		"workload-priority-classes.yaml", "resource-flavors.yaml", "admission-checks.yaml", "cohorts.yaml", "shared-queues.yaml",
 	}; !slices.Equal(names, want) {
 		t.Errorf("order %q, want %q", names, want)
 	}
@@ -786,6 +787,37 @@ func TestSelectedNamespaces(t *testing.T) {
 		got, _, _ = strings.Cut(got, "\n---\n")
 		if !strings.Contains(got, test.want) || strings.Contains(got, "namespaceSelector") != (test.want != "") {
 			t.Errorf("no\n%s\nin\n%s", test.want, got)
+		}
+	}
+}
+
+// TestWorkloadPriorities: each class is made once, and the policy on jobs knows the classes of
+// each tier.
+func TestWorkloadPriorities(t *testing.T) {
+	p := testPlan()
+	p.WorkloadPriorities = []ir.WorkloadPriority{{Name: "normal", Value: 10}, {Name: "urgent", Value: -2}}
+	p.Teams[0].Queues[0].WorkloadPriorities = p.WorkloadPriorities
+	want := `apiVersion: kueue.x-k8s.io/v1beta2
+kind: WorkloadPriorityClass
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: urgent
+value: -2
+`
+	if got := renderManifests(t, p)["workload-priority-classes.yaml"]; !strings.HasSuffix(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+	policy := &admissionv1.ValidatingAdmissionPolicy{}
+	kueue.Guard(p, policy)
+	if got := policy.Spec.Variables[0]; got.Name != "priorities" ||
+		!strings.HasPrefix(got.Expression, "{'hp': ['normal', 'urgent']}\n[?(") {
+		t.Errorf("the policy has %+v", got)
+	}
+	for _, v := range policy.Spec.Validations[1:] {
+		if strings.Contains(v.Expression, ir.LabelWorkloadPriority) {
+			t.Errorf("the label is also in %s", v.Expression)
 		}
 	}
 }

@@ -61,11 +61,41 @@ func Objects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 // defaults.
 func kueueObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 	found, err := objectsOf(kueueKinds, tree)
+	if err != nil {
+		return nil, err
+	}
+	classes, err := existingClasses(p)
+	found = append(classes, found...)
 	if err != nil || !p.InstallsKueue() {
 		return found, err
 	}
 	configuration, err := findConfiguration(tree)
 	return append([]json.RawMessage{configuration}, found...), err
+}
+
+// existingClasses returns the PriorityClasses of others that the tiers name.
+func existingClasses(p *ir.Platform) (out []json.RawMessage, err error) {
+	known := map[string]bool{}
+	for _, c := range p.PriorityClasses {
+		if !c.Existing || known[c.Name] {
+			continue
+		}
+		known[c.Name] = true
+		text, err := classObject(c.Name, int(c.Value))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	return out, nil
+}
+
+// classObject returns a PriorityClass that is not in the folder.
+func classObject(name string, value int) (json.RawMessage, error) {
+	return json.Marshal(map[string]any{
+		"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+		"metadata": map[string]string{"name": name}, "value": value,
+	})
 }
 
 // findConfiguration returns the configuration from the file or the folder that holds it.
@@ -124,10 +154,7 @@ func findText(value any, key string) string {
 func kaiObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	for _, class := range p.Scheduler.Facts().Classes {
-		text, err := json.Marshal(map[string]any{
-			"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
-			"metadata": map[string]string{"name": class.Name}, "value": class.Value,
-		})
+		text, err := classObject(class.Name, class.Value)
 		if err != nil {
 			return nil, err
 		}

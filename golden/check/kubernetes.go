@@ -366,7 +366,8 @@ func NamespacesOf(selector *metav1.LabelSelector) []string {
 
 func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) {
 	namespaces := NamespacesOf(q.Spec.NamespaceSelector)
-	if s := q.Spec.NamespaceSelector; namespaces == nil && (s == nil || s.MatchExpressions != nil) {
+	if s := q.Spec.NamespaceSelector; namespaces == nil && s != nil && slices.ContainsFunc(s.MatchExpressions,
+		func(e metav1.LabelSelectorRequirement) bool { return e.Key == corev1.LabelMetadataName }) {
 		c.errorf("%s does not say by name which namespaces it admits", from)
 	}
 	for _, namespace := range namespaces {
@@ -447,7 +448,11 @@ func (c *kubernetesCheck) checkWorkload(from objectKey, m metav1.ObjectMeta, sus
 		c.errorf("%s sets suspend, which is Kueue's: applied again, it would stop", from)
 	}
 	_, kai := m.Labels[kaiQueueLabel]
-	if _, own := kaiClassValues[pod.PriorityClassName]; !kai || !own {
+	priority, labelled := m.Labels[ir.LabelWorkloadPriority]
+	if labelled {
+		findObject[*v1beta2.WorkloadPriorityClass](c, from, "WorkloadPriorityClass", "", priority)
+	}
+	if _, own := kaiClassValues[pod.PriorityClassName]; (!kai || !own) && (!labelled || pod.PriorityClassName != "") {
 		findObject[*schedulingv1.PriorityClass](c, from, "PriorityClass", "", pod.PriorityClassName)
 	}
 	findObject[*corev1.ServiceAccount](c, from, "ServiceAccount", m.Namespace, pod.ServiceAccountName)

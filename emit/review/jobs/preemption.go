@@ -109,6 +109,9 @@ func priorities(q *ir.Queue, values map[string]int32) (lowest, highest int64) {
 		v := int64(values[class])
 		lowest, highest = min(lowest, v), max(highest, v)
 	}
+	for _, c := range q.WorkloadPriorities {
+		lowest, highest = min(lowest, int64(c.Value)), max(highest, int64(c.Value))
+	}
 	return lowest, highest
 }
 

@@ -225,7 +225,8 @@ var derivedFields = map[string][]string{
 		"Cohorts.Flavors.Quotas.Follows",
 	},
 	"the queue that the team shares has it, and the plans have it in no other queue": {
-		"Teams.Queues.Preemption.ToBorrowUpTo",
+		"Teams.Queues.Preemption.ToBorrowUpTo", "Teams.Queues.WorkloadPriorities.Name",
+		"Teams.Queues.WorkloadPriorities.Value",
 		"Teams.Queues.Namespaces.Conditions.Label", "Teams.Queues.Namespaces.Conditions.Operator",
 		"Teams.Queues.Namespaces.Conditions.Values",
 	},

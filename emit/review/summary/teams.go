@@ -317,6 +317,11 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	owner.follows("covered resources"+in, strings.Join(q.Resources(), ", "), quotas...)
 	priority := owner
 	priority.topic = TopicPriority
+	var values []string
+	for _, c := range q.WorkloadPriorities {
+		values = append(values, c.Name+" "+strconv.Itoa(int(c.Value)))
+	}
+	priority.all("workload priorities"+in, values)
 	priority.has("preemption"+in,
 		fact{value: preemptionText(q.Preemption), tag: tagPreemption(q.Tier), follows: []string{cohort}})
 	owner.is("when jobs go on to the next capacity"+in, nextCapacityText(q.NextCapacity))
@@ -450,7 +455,17 @@ func quotaWords(q *ir.ResourceQuota) string {
 
 // addPriorities adds the facts about the PriorityClasses.
 func (s *sheet) addPriorities() {
+	for _, c := range s.plan.WorkloadPriorities {
+		class := s.newSubject(TopicPriority, kindWorkloadClass, c.Name)
+		class.exists("value " + strconv.Itoa(int(c.Value)))
+		class.is("value", strconv.Itoa(int(c.Value)))
+	}
+	known := map[string]bool{} // several tiers can name a class of others
 	for _, c := range s.plan.PriorityClasses {
+		if known[c.Name] {
+			continue
+		}
+		known[c.Name] = true
 		class := s.newSubject(TopicPriority, kindClass, c.Name)
 		class.exists("value " + strconv.Itoa(int(c.Value)) + " of tier " + c.Tier)
 		class.has("value", fact{value: strconv.Itoa(int(c.Value)), notes: func() []string { return s.rankNote(c) }})
@@ -458,6 +473,7 @@ func (s *sheet) addPriorities() {
 		class.follows("nodes of its pods",
 			choose(c.Preempts, "takes them from lower priorities", "takes them from nobody"), tagPreemption(c.Tier))
 		class.is("tier", c.Tier)
+		class.is("made by", choose(c.Existing, "others", "the platform"))
 	}
 }
 

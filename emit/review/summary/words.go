@@ -30,8 +30,10 @@ const (
 	kindTeam        = "team"
 	kindTier        = "tier"
 	kindClass       = "PriorityClass"
-	kindWorkload    = "workload"
-	kindCloudQuota  = "Google Cloud quota"
+
+	kindWorkloadClass = "WorkloadPriorityClass"
+	kindWorkload      = "workload"
+	kindCloudQuota    = "Google Cloud quota"
 )
 
 // kinds lists the kinds in the order of their lines in a topic.

@@ -70,6 +70,7 @@ func (s *sheet) addWorkload(w copies, tier string) {
 	w.is("kind", func(w *ir.Workload) string { return string(w.Kind) })
 	w.has("queue", fact{value: "tier " + tier})
 	w.is("PriorityClass", func(w *ir.Workload) string { return w.PriorityClass })
+	w.is("workload priority", func(w *ir.Workload) string { return w.WorkloadPriority })
 	w.has("capacities", fact{
 		value:   cmp.Or(w.copyValues(func(w *ir.Workload) string { return strings.Join(w.Capacities, ", ") }), none),
 		follows: []string{team, factPath(kindTier, tier), factPath(own, "queue")},
