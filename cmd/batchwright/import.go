@@ -74,6 +74,8 @@ a Secret. If a file has a mistake, import writes nothing and exits with 1.`,
 	flags.StringVar(&o.options.Region, "region", "", "`region` of the platform (default the cluster's)")
 	flags.StringSliceVar(&o.options.Zones, "zones", nil, "`zones` of the platform, separated by commas (default the "+
 		"cluster's)")
+	flags.BoolVar(&o.options.OwnPools, "own-pools", false, "make node pools and namespaces of the platform's own "+
+		"beside those that run")
 	flags.BoolVar(&o.force, "force", false, "overwrite "+importedFile+" in the directory")
 	o.addFormat(cmd, "output format of the report", formatText, formatJSON)
 	o.addColor(cmd)

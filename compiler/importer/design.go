@@ -29,8 +29,9 @@ type design struct {
 	cohorts               []cohort
 	teams                 []*team
 
-	exists bool // the cluster exists, and others own it
-	quota  int  // accelerators that a blueprint of Cluster Toolkit gives to its queue
+	exists bool         // the cluster exists, and others own it
+	exact  *exactDesign // nil if the platform makes node pools of its own
+	quota  int          // accelerators that a blueprint of Cluster Toolkit gives to its queue
 
 	machines []catalog.Machine // all that a blueprint can use; nil until they are needed
 }
@@ -136,10 +137,16 @@ type place struct {
 
 // design designs the platform.
 func (inv *inventory) design(options Options) *design {
-	d := &design{inv: inv, fill: map[string]bool{}, exists: inv.inCluster()}
+	exact := len(inv.clusterQueues) > 0 && !options.OwnPools && len(inv.toolkits) == 0
+	d := &design{inv: inv, fill: map[string]bool{}, exists: exact || inv.inCluster()}
 	d.planPlatform(options)
 	if d.exists {
 		d.planExisting()
+	}
+	if exact {
+		d.planExactly()
+		d.planZones(options)
+		return d
 	}
 	d.planToolkits()
 	d.planCapacities()

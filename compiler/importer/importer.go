@@ -25,6 +25,9 @@ type Options struct {
 	Project string
 	Region  string
 	Zones   []string
+	// OwnPools makes node pools of the platform for the queues, beside those that run. By
+	// default the queues stay as they are, on nodes and in namespaces of their owners.
+	OwnPools bool
 }
 
 // Result is the result of an import.

@@ -34,6 +34,7 @@ type inventory struct {
 	clusterQueues  []typed[v1beta2.ClusterQueue]
 	localQueues    []typed[v1beta2.LocalQueue]
 	cohorts        []typed[v1beta2.Cohort]
+	topologies     []typed[v1beta2.Topology]
 	checks         []typed[v1beta2.AdmissionCheck]
 	requestConfigs []typed[v1beta2.ProvisioningRequestConfig]
 
@@ -90,6 +91,7 @@ func newInventory(export exports.Export) *inventory {
 	inv.clusterQueues = typedOf[v1beta2.ClusterQueue](inv.objects)
 	inv.localQueues = typedOf[v1beta2.LocalQueue](inv.objects)
 	inv.cohorts = typedOf[v1beta2.Cohort](inv.objects)
+	inv.topologies = typedOf[v1beta2.Topology](inv.objects)
 	inv.checks = typedOf[v1beta2.AdmissionCheck](inv.objects)
 	inv.requestConfigs = typedOf[v1beta2.ProvisioningRequestConfig](inv.objects)
 	return inv

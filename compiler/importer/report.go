@@ -94,7 +94,9 @@ func (d *design) report() Report {
 			ignored[o.Kind] = len(out.Objects)
 			o.report("object", NoPart, "", ignoredConsequence(o.Kind))
 		} else {
-			o.reportFates()
+			if d.exact == nil {
+				o.reportFates()
+			}
 			o.reportMetadata()
 		}
 		out.Objects = append(out.Objects, ObjectReport{

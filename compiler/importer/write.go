@@ -49,13 +49,22 @@ func (d *design) write() ([]byte, error) {
 	if len(d.network) > 0 {
 		add("network", block(d.network), token.NewSection)
 	}
-	for _, part := range []struct {
+	type part struct {
 		name   string
 		fields []*ast.Field
-	}{
+	}
+	parts := []part{
 		{"hardware", d.hardwareFields()}, {"capacity", d.capacityFields()}, {"cohorts", d.cohortFields()},
 		{"tiers", d.tierFields()}, {"teams", d.teamFields()},
-	} {
+	}
+	if x := d.exact; x != nil {
+		parts = []part{
+			{"topologies", fieldsOf(nil, x.topologies)}, {"capacity", fieldsOf(nil, x.capacities)},
+			{"cohorts", fieldsOf(nil, x.cohorts)}, {"tiers", fieldsOf(x.everyTier, x.tiers)},
+			{"teams", fieldsOf(x.everyTeam, x.teams)},
+		}
+	}
+	for _, part := range parts {
 		if len(part.fields) > 0 {
 			add(part.name, multiline(part.fields), token.NewSection)
 		}

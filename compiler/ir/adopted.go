@@ -7,13 +7,14 @@ type Adopted struct {
 	Capacities map[string]bool // whose ResourceFlavors they are
 	Cohorts    map[string]bool
 	Topologies map[string]bool
+	Priorities map[string]bool // WorkloadPriorityClasses
 }
 
 // Adopted returns the ClusterQueues that a namespace of others uses, or no team, with the
 // ResourceFlavors and the Cohorts that they need, and the ResourceFlavors of existing nodes. They
 // are in a cluster that others own; a platform in its own cluster has none.
 func (p *Platform) Adopted() Adopted {
-	out := Adopted{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	out := Adopted{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	if p.OwnsCluster() {
 		return out
 	}
@@ -31,6 +32,9 @@ func (p *Platform) Adopted() Adopted {
 		out.Queues[q.ClusterQueue], out.Cohorts[q.Cohort] = true, true
 		for _, f := range q.Flavors {
 			out.Capacities[f.Flavor] = true
+		}
+		for _, c := range q.WorkloadPriorities {
+			out.Priorities[c.Name] = true
 		}
 	}
 	for i := len(p.Cohorts) - 1; i >= 0; i-- { // children before parents

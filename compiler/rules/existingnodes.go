@@ -435,3 +435,18 @@ func mixedTopologies(r *report, tier fieldPath, t schema.Tier) {
 			helpOrAccept("if different jobs use them", "give all capacities of the tier a topology, or none"))
 	}
 }
+
+// onlyInExisting reports whether others own the namespaces of all teams with a queue in a tier, and
+// the tier has a queue.
+func (r *report) onlyInExisting(tier string) bool {
+	found := false
+	for q, teams := range r.Plan.ClusterQueues() {
+		if q.Tier == tier {
+			if hasOwnTeam(teams) {
+				return false
+			}
+			found = true
+		}
+	}
+	return found && !r.Plan.OwnsCluster()
+}

@@ -335,6 +335,9 @@ func onePriority(r *report, tier fieldPath, t schema.Tier) {
 	switch {
 	case len(t.WorkloadPriorities) > 0 && (t.Priority == nil || t.Priorities == nil):
 	case t.Priority == nil && t.Priorities == nil:
+		if r.onlyInExisting(tier.name()) {
+			return // no policy of the platform compares the priorities of its jobs
+		}
 		r.addKey(tier, say("tier %q has no priority", tier.name()),
 			help("add priority, the value of its PriorityClass, or priorities or workloadPriorities, several values by "+
 				"name"))
@@ -433,6 +436,9 @@ func openQueues(r *report, tier fieldPath, t schema.Tier) {
 func impossibleLabels(r *report) {
 	b := r.Blueprint
 	for name, t := range sorted(b.Tiers) {
+		if r.onlyInExisting(name) {
+			continue // no namespace of others gets a label
+		}
 		for _, key := range sortedKeys(t.Namespaces.Labels) {
 			labels := t.Namespaces.Labels
 			path := at("tiers", name, "namespaces", key)
@@ -443,7 +449,7 @@ func impossibleLabels(r *report) {
 		}
 	}
 	type value struct{ tier, value string }
-	for _, t := range r.Plan.Teams {
+	for _, t := range r.Plan.OwnTeams() {
 		first := map[string]value{} // by key
 		for _, q := range t.Queues {
 			for _, l := range q.Namespaces.Labels {

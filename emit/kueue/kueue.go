@@ -56,10 +56,11 @@ func Team(p *ir.Platform, t ir.Team) []any {
 
 // workloadPriorities returns the WorkloadPriorityClasses.
 func workloadPriorities(p *ir.Platform) (objects []any) {
+	adopted := p.Adopted().Priorities
 	for _, c := range p.WorkloadPriorities {
 		objects = append(objects, &v1beta2.WorkloadPriorityClass{
 			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "WorkloadPriorityClass"),
-			ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
+			ObjectMeta: metaOf(p, c.Name, adopted[c.Name]),
 			Value:      c.Value,
 		})
 	}

@@ -80,7 +80,7 @@ remove() { # kinds, flags of kubectl
 # Queues come before flavors and checks, which cannot go while a queue names them.
 for kinds in localqueues.kueue.x-k8s.io clusterqueues.kueue.x-k8s.io \
   'cohorts.kueue.x-k8s.io resourceflavors.kueue.x-k8s.io admissionchecks.kueue.x-k8s.io' \
-  topologies.kueue.x-k8s.io \
+  'topologies.kueue.x-k8s.io workloadpriorityclasses.kueue.x-k8s.io' \
   provisioningrequestconfigs.kueue.x-k8s.io \
   'validatingadmissionpolicybindings validatingadmissionpolicies' \
   'clusterrolebindings clusterroles priorityclasses computeclasses.cloud.google.com' \
@@ -113,7 +113,7 @@ for namespace in $namespaces; do
   kubectl label namespaces "$namespace" app.kubernetes.io/part-of- "$EXISTING-"
 done
 # Queues and flavors that ran before the platform stay as they are, without its labels.
-for kind in localqueues clusterqueues cohorts resourceflavors topologies; do
+for kind in localqueues clusterqueues cohorts resourceflavors topologies workloadpriorityclasses; do
   if [[ -n $(known "$kind.kueue.x-k8s.io") ]]; then
     kubectl label "$kind.kueue.x-k8s.io" --all-namespaces -l "${PLATFORM%%,*},$EXISTING" \
       app.kubernetes.io/part-of- app.kubernetes.io/managed-by- team- "$EXISTING-"
