@@ -262,6 +262,7 @@ func lowerQueue(
 		})
 		counted = append(counted, countedResources(in, o.capacity.Machine))
 	}
+	q.Checks = lowerChecks(t.AdmissionChecks, q.Flavors)
 	for i, resources := range connect(counted) {
 		f := &q.Flavors[i]
 		for _, name := range resources {
@@ -269,6 +270,23 @@ func lowerQueue(
 		}
 	}
 	return q
+}
+
+// lowerChecks returns the AdmissionChecks of others that the jobs of a queue with given flavors must
+// pass. A check for capacities of which the queue has no quota concerns no job.
+func lowerChecks(checks map[string]schema.CheckedCapacities, flavors []ir.FlavorQuota) (out []ir.QueueCheck) {
+	for name, on := range byName(checks) {
+		check := ir.QueueCheck{Name: name}
+		for _, f := range flavors {
+			if slices.Contains(on, f.Flavor) {
+				check.Flavors = append(check.Flavors, f.Flavor)
+			}
+		}
+		if on == nil || check.Flavors != nil {
+			out = append(out, check)
+		}
+	}
+	return out
 }
 
 // queueingOf returns the order of waiting jobs in a tier, as far as its capacities
