@@ -446,16 +446,18 @@ type Tier struct {
 	// Priorities are the PriorityClasses by name.
 	Priorities map[string]TierPriority `json:"priorities"`
 	// WorkloadPriorities are the values of the WorkloadPriorityClasses by name.
-	WorkloadPriorities map[string]int    `json:"workloadPriorities"`
-	Default            bool              `json:"default"`
-	Preempts           Preempts          `json:"preempts"`
-	Capacity           []string          `json:"capacity"`
-	Queueing           *string           `json:"queueing"`
-	NextCapacity       NextCapacity      `json:"nextCapacity"`
-	MaxGraceSeconds    int               `json:"maxGraceSeconds"`
-	Shared             *Shared           `json:"shared"`
-	Namespaces         Namespaces        `json:"namespaces"`
-	Accept             map[string]string `json:"accept"`
+	WorkloadPriorities map[string]int `json:"workloadPriorities"`
+	Default            bool           `json:"default"`
+	Preempts           Preempts       `json:"preempts"`
+	Capacity           []string       `json:"capacity"`
+	Queueing           *string        `json:"queueing"`
+	NextCapacity       NextCapacity   `json:"nextCapacity"`
+	// AdmissionChecks are the checks of others by name.
+	AdmissionChecks map[string]CheckedCapacities `json:"admissionChecks"`
+	MaxGraceSeconds int                          `json:"maxGraceSeconds"`
+	Shared          *Shared                      `json:"shared"`
+	Namespaces      Namespaces                   `json:"namespaces"`
+	Accept          map[string]string            `json:"accept"`
 }
 
 // Namespaces are the namespaces whose LocalQueues may use the ClusterQueues of a tier:
@@ -499,6 +501,18 @@ type Preempts struct {
 	ToReclaim    string `json:"toReclaim"`
 	ToBorrow     string `json:"toBorrow"`
 	ToBorrowUpTo *int   `json:"toBorrowUpTo"`
+}
+
+// CheckedCapacities are the capacities on which jobs need an AdmissionCheck; nil for all.
+type CheckedCapacities []string
+
+// UnmarshalJSON decodes "all" or a list of capacities.
+func (c *CheckedCapacities) UnmarshalJSON(in []byte) error {
+	if string(in) == `"all"` {
+		*c = nil
+		return nil
+	}
+	return json.Unmarshal(in, (*[]string)(c))
 }
 
 // NextCapacity mirrors #NextCapacity.

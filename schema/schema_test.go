@@ -70,13 +70,14 @@ func checkMirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optio
 	kind := v.IncompleteKind()
 	if reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		kinds := map[reflect.Type]cue.Kind{
-			reflect.TypeFor[schema.Borrow]():        cue.IntKind | cue.StringKind,
-			reflect.TypeFor[schema.Bucket]():        cue.BoolKind | cue.StringKind,
-			reflect.TypeFor[schema.CohortQuota]():   cue.IntKind | cue.StructKind,
-			reflect.TypeFor[schema.Namespace]():     cue.StructKind | cue.StringKind,
-			reflect.TypeFor[schema.Namespaces]():    cue.StructKind | cue.StringKind | cue.ListKind,
-			reflect.TypeFor[schema.TierPriority]():  cue.IntKind | cue.StructKind,
-			reflect.TypeFor[schema.ResourceQuota](): cue.NumberKind | cue.StringKind | cue.StructKind,
+			reflect.TypeFor[schema.Borrow]():            cue.IntKind | cue.StringKind,
+			reflect.TypeFor[schema.Bucket]():            cue.BoolKind | cue.StringKind,
+			reflect.TypeFor[schema.CohortQuota]():       cue.IntKind | cue.StructKind,
+			reflect.TypeFor[schema.Namespace]():         cue.StructKind | cue.StringKind,
+			reflect.TypeFor[schema.Namespaces]():        cue.StructKind | cue.StringKind | cue.ListKind,
+			reflect.TypeFor[schema.TierPriority]():      cue.IntKind | cue.StructKind,
+			reflect.TypeFor[schema.ResourceQuota]():     cue.NumberKind | cue.StringKind | cue.StructKind,
+			reflect.TypeFor[schema.CheckedCapacities](): cue.ListKind | cue.StringKind,
 		}
 		if kinds[typ] == 0 || kind != kinds[typ] {
 			t.Errorf("%s is a %v in CUE and reads itself as %v in Go", path, kind, typ)

@@ -57,6 +57,8 @@ func describeWanted(schema cue.Value) string {
 		return wanted
 	case cue.StructKind | cue.StringKind: // a struct, or a word instead of a struct
 		return describeTexts(schema) + ", or " + describeWanted(armOf(schema, cue.StructKind))
+	case cue.ListKind | cue.StringKind: // a list, or a word instead of a list
+		return describeTexts(schema) + ", or a list: [...]"
 	case cue.IntKind | cue.StructKind: // a number, or a struct with a number
 		object := armOf(schema, cue.StructKind)
 		return "a whole number" + describeBounds(schema) + ", or a struct with " + words.And(requiredOf(object))

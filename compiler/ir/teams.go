@@ -300,9 +300,17 @@ type Queue struct {
 	// Stop is what the platform decides about starting jobs: StopNone, StopHold or StopDrain,
 	// or "" if an administrator decides it.
 	Stop string
+	// Checks are the AdmissionChecks of others that its jobs must pass, sorted by name.
+	Checks []QueueCheck
 	// MaxGraceSeconds is the longest time that pods may take to stop.
 	MaxGraceSeconds int
 	Flavors         []FlavorQuota // in the order in which the scheduler tries them
+}
+
+// QueueCheck is an AdmissionCheck of others that jobs of a queue must pass.
+type QueueCheck struct {
+	Name    string
+	Flavors []string // capacities on which jobs need it, nil for all
 }
 
 // LocalQueue is a LocalQueue through which a team's namespace uses a ClusterQueue.

@@ -287,7 +287,25 @@ func lowerQueue(
 	}
 	slices.SortStableFunc(q.WorkloadPriorities, func(a, b ir.WorkloadPriority) int { return cmp.Compare(a.Value, b.Value) })
 	q.Flavors = lowerFlavors(uniqueInOrder(t.Capacity), quota, cohort, offers)
+	q.Checks = lowerChecks(t.AdmissionChecks, q.Flavors)
 	return q
+}
+
+// lowerChecks returns the AdmissionChecks of others that the jobs of a queue with given flavors must
+// pass. A check for capacities of which the queue has no quota concerns no job.
+func lowerChecks(checks map[string]schema.CheckedCapacities, flavors []ir.FlavorQuota) (out []ir.QueueCheck) {
+	for name, on := range byName(checks) {
+		check := ir.QueueCheck{Name: name}
+		for _, f := range flavors {
+			if slices.Contains(on, f.Flavor) {
+				check.Flavors = append(check.Flavors, f.Flavor)
+			}
+		}
+		if on == nil || check.Flavors != nil {
+			out = append(out, check)
+		}
+	}
+	return out
 }
 
 // queueingOf returns the order of waiting jobs in a tier, as far as its capacities

@@ -112,6 +112,9 @@ func noEquivalent(r *report) {
 		if path := at("tiers", name, "queueing"); r.Written(path...) {
 			r.reportField(path, ": a job that fits always overtakes a job that does not fit", "remove queueing")
 		}
+		if path := at("tiers", name, "admissionChecks"); r.Written(path...) {
+			r.reportField(path, ", which knows no AdmissionChecks", "remove admissionChecks")
+		}
 		if path := at("tiers", name, "workloadPriorities"); r.Written(path...) {
 			r.reportField(path, ", which orders jobs by their PriorityClass", "write priorities instead")
 		}

@@ -37,6 +37,8 @@ func tierRules() []Rule {
 		rule("E0540", "preference that nothing leads to", on("tiers.*", preferWithoutChoice), except(ir.KAI)),
 		rule("E0543", "limit on evictions that do not happen", on("tiers.*", limitWithoutEvictions), except(ir.KAI)),
 		rule("E0546", "default tier makes no PriorityClass", on("tiers.*", defaultOfOthers), newCluster),
+		rule("E0548", "AdmissionCheck of a capacity that the tier lacks", on("tiers.*", checksOutsideTier), except(ir.KAI)),
+		rule("E0549", "AdmissionCheck of others has a name of the platform", ownChecks, except(ir.KAI)),
 		rule("E0547", "WorkloadPriorityClass has two values", twoWorkloadPriorities, except(ir.KAI)),
 		rule("E0545", "one LocalQueue and several", bothLocalQueues, except(ir.KAI)),
 		rule("N0544", "queue starts no jobs", heldQueues, except(ir.KAI)),
@@ -386,6 +388,32 @@ func defaultOfOthers(r *report, tier fieldPath, t schema.Tier) {
 	if t.Default && !own && (t.Priorities != nil || t.WorkloadPriorities != nil) {
 		r.add(tier.at("default"), say("the platform makes no PriorityClass of tier %q, so it cannot be the default",
 			tier.name()), help("add priority, or make another tier the default"))
+	}
+}
+
+// checksOutsideTier reports AdmissionChecks for capacities that the tier does not have. Kueue's
+// webhook refuses them.
+func checksOutsideTier(r *report, tier fieldPath, t schema.Tier) {
+	known, ok := r.capacitiesOf(tier.name())
+	if !ok {
+		return
+	}
+	for _, name := range sortedKeys(t.AdmissionChecks) {
+		r.resolveNames(tier.at("admissionChecks", name), "capacity of tier "+tier.name(), t.AdmissionChecks[name], known)
+	}
+}
+
+// ownChecks reports AdmissionChecks of others with the name of a check that the platform makes.
+func ownChecks(r *report) {
+	for tier, t := range sorted(r.Blueprint.Tiers) {
+		for _, name := range sortedKeys(t.AdmissionChecks) {
+			if i := slices.IndexFunc(r.Plan.Capacities, func(c ir.Capacity) bool { return c.AdmissionCheck == name }); i >= 0 {
+				c := r.Plan.Capacities[i].Name
+				r.addKey(at("tiers", tier, "admissionChecks", name),
+					say("the platform makes AdmissionCheck %q, for capacity %q", name, c), see(at("capacity", c), "the capacity"),
+					help("remove the check here: jobs on this capacity pass it in any case"))
+			}
+		}
 	}
 }
 

@@ -14,12 +14,13 @@ import (
 // pkg/scheduler/preemption/classical.
 type eviction struct {
 	Tier         string
-	JobsOvertake bool   // whether a job that fits may overtake a job that does not
-	GoesOn       string // when a job goes on to the next capacity, "" if it does what Kueue does by default
-	Several      bool   // whether its jobs have several priorities
-	InQueue      bool   // whether a job may evict jobs of its queue
-	Newer        bool   // also those of its own priority
-	Lends        bool   // whether others can borrow its guarantee
+	JobsOvertake bool            // whether a job that fits may overtake a job that does not
+	Checks       []ir.QueueCheck // of others, that its jobs must pass
+	GoesOn       string          // when a job goes on to the next capacity, "" if it does what Kueue does by default
+	Several      bool            // whether its jobs have several priorities
+	InQueue      bool            // whether a job may evict jobs of its queue
+	Newer        bool            // also those of its own priority
+	Lends        bool            // whether others can borrow its guarantee
 	// Reclaims are the tiers whose jobs it may evict to get its guarantee back. With
 	// ReclaimsLower, only their jobs of a lower priority; with ReclaimsSome, other jobs
 	// can borrow the guarantee, too.
@@ -101,7 +102,7 @@ func (v view) queuePriorities() []ir.PriorityClass {
 func (e *eviction) addQueue(q *ir.Queue, borrowers func(capacity string) map[string]int) {
 	if !e.hasQueue {
 		e.hasQueue, e.JobsOvertake, e.ByUsage = true, q.Strategy == ir.BestEffortFIFO, q.ByUsage
-		e.GoesOn = goesOn(q.NextCapacity)
+		e.GoesOn, e.Checks = goesOn(q.NextCapacity), q.Checks
 	}
 	e.policy.InQueue = q.Preemption.InQueue
 	if q.Cohort == "" {

@@ -821,3 +821,25 @@ value: -2
 		}
 	}
 }
+
+// TestChecksOfOthers: they follow those of the capacities, and nothing makes them.
+func TestChecksOfOthers(t *testing.T) {
+	p := testPlan()
+	p.Teams[0].Queues[0].Checks = []ir.QueueCheck{{Name: "budget"}, {Name: "night", Flavors: []string{"l4-spot"}}}
+	const want = `    admissionChecks:
+    - name: flex-start
+      onFlavors:
+      - h100-queued
+    - name: budget
+    - name: night
+      onFlavors:
+      - l4-spot
+`
+	manifests := renderManifests(t, p)
+	if got := manifests["team-a"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+	if got := manifests["admission-checks.yaml"]; strings.Contains(got, "budget") {
+		t.Errorf("a check of others is made:\n%s", got)
+	}
+}

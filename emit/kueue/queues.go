@@ -161,8 +161,8 @@ func canonicalLimit(amount *resource.Quantity) *resource.Quantity {
 }
 
 // checksOf returns the admission checks of a queue, each with the flavors that need
-// it; nil for a queue without checks. A check without flavors would hold up the
-// workloads of every flavor.
+// it, and then those of others; nil for a queue without checks. A check without flavors
+// holds up the workloads of every flavor.
 func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 	var rules []v1beta2.AdmissionCheckStrategyRule
 	index := map[string]int{}
@@ -178,6 +178,13 @@ func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 				v1beta2.AdmissionCheckStrategyRule{Name: v1beta2.AdmissionCheckReference(f.AdmissionCheck)})
 		}
 		rules[i].OnFlavors = append(rules[i].OnFlavors, v1beta2.ResourceFlavorReference(f.FlavorName()))
+	}
+	for _, c := range q.Checks {
+		rule := v1beta2.AdmissionCheckStrategyRule{Name: v1beta2.AdmissionCheckReference(c.Name)}
+		for _, f := range c.Flavors {
+			rule.OnFlavors = append(rule.OnFlavors, v1beta2.ResourceFlavorReference(f))
+		}
+		rules = append(rules, rule)
 	}
 	if rules == nil {
 		return nil

@@ -64,6 +64,12 @@ func kueueObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	for q := range p.ClusterQueues() {
+		if len(q.Checks) > 0 {
+			return nil, Unplayable(fmt.Sprintf("the jobs of ClusterQueue %s must pass AdmissionCheck %s of others, which a "+
+				"rehearsal cannot play", q.ClusterQueue, q.Checks[0].Name))
+		}
+	}
 	classes, err := existingClasses(p)
 	found = append(classes, found...)
 	if err != nil || !p.InstallsKueue() {

@@ -227,6 +227,21 @@ var changes = []struct {
 		},
 	},
 	{
+		name:  "AdmissionCheck",
+		edits: []string{"queueing: \"BestEffortFIFO\"", "queueing: \"BestEffortFIFO\", admissionChecks: budget: \"all\""},
+		want: []string{
+			"AdmissionCheck budget of tier batch | jobs of apps, speech, vision in tier batch | -, wait, wait",
+		},
+	},
+	{
+		name:  "no AdmissionCheck",
+		given: []string{"queueing: \"BestEffortFIFO\"", "queueing: \"BestEffortFIFO\", admissionChecks: budget: [\"demand\"]"},
+		edits: []string{", admissionChecks: budget: [\"demand\"]", ""},
+		want: []string{
+			"no AdmissionCheck budget of tier batch | jobs of speech, vision in tier batch | -, may start, may start",
+		},
+	},
+	{
 		name:  "drain",
 		given: []string{"teams: apps: {", "teams: apps: {\n\tqueues: batch: stop: \"Hold\""},
 		edits: []string{"\"Hold\"", "\"HoldAndDrain\""},

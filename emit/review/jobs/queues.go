@@ -175,6 +175,7 @@ func (c *change) queues() {
 				c.renamed(t, p)
 				c.order(p)
 				c.onHold(p)
+				c.checked(p)
 				c.covered(p)
 				c.otherNamespaces(p)
 			}
@@ -282,6 +283,27 @@ func (c *change) stopChanged(p pair, queue, was, is string) {
 		o = outcomes{waiting: Outcome{MayStart, "may start"}, new: Outcome{MayStart, "may start"}}
 	}
 	c.effects.add(p.team, subject{"stop of " + queue + ": " + was + " -> " + is, p.is.Tier, ""}, o)
+}
+
+// checked adds the effects of AdmissionChecks of others that jobs need, or need no more. Kueue
+// evicts no running job for a check that is added.
+func (c *change) checked(p pair) {
+	names := func(q *ir.Queue) (all []string) {
+		for _, check := range q.Checks {
+			all = append(all, check.Name)
+		}
+		return all
+	}
+	for _, name := range missing(names(p.is), names(p.was)) {
+		o := Outcome{Wait, "wait until the check passes"}
+		c.effects.add(p.team, subject{"AdmissionCheck " + name + " of tier " + p.is.Tier, p.is.Tier, ""},
+			outcomes{waiting: o, new: o})
+	}
+	for _, name := range missing(names(p.was), names(p.is)) {
+		o := Outcome{MayStart, "may start earlier"}
+		c.effects.add(p.team, subject{"no AdmissionCheck " + name + " of tier " + p.is.Tier, p.is.Tier, ""},
+			outcomes{waiting: o, new: o})
+	}
 }
 
 // commonFlavors returns the capacities of q that other has too.

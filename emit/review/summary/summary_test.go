@@ -226,7 +226,7 @@ var derivedFields = map[string][]string{
 	},
 	"the queue that the team shares has it, and the plans have it in no other queue": {
 		"Teams.Queues.Preemption.ToBorrowUpTo", "Teams.Queues.WorkloadPriorities.Name",
-		"Teams.Queues.WorkloadPriorities.Value",
+		"Teams.Queues.WorkloadPriorities.Value", "Teams.Queues.Checks.Name", "Teams.Queues.Checks.Flavors",
 		"Teams.Queues.Namespaces.Conditions.Label", "Teams.Queues.Namespaces.Conditions.Operator",
 		"Teams.Queues.Namespaces.Conditions.Values",
 	},

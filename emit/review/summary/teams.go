@@ -324,6 +324,11 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	priority.all("workload priorities"+in, values)
 	priority.has("preemption"+in,
 		fact{value: preemptionText(q.Preemption), tag: tagPreemption(q.Tier), follows: []string{cohort}})
+	var checks []string
+	for _, c := range q.Checks {
+		checks = append(checks, c.Name+" on "+cmp.Or(strings.Join(c.Flavors, "|"), "all capacities"))
+	}
+	owner.all("admission checks of others"+in, checks)
 	owner.is("when jobs go on to the next capacity"+in, nextCapacityText(q.NextCapacity))
 	for i := range q.Flavors {
 		s.addFlavor(owner, q, &q.Flavors[i], in)
