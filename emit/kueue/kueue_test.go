@@ -175,6 +175,26 @@ func TestCohorts(t *testing.T) {
 	}
 }
 
+// TestRetries holds the pauses before retries, which are Kueue's defaults unless the plan has others.
+func TestRetries(t *testing.T) {
+	p := testPlan()
+	for _, c := range []struct {
+		pauses ir.RetryPauses
+		want   string
+	}{
+		{ir.RetryPauses{}, "backoffBaseSeconds: 60\n    backoffLimitCount: 340\n    backoffMaxSeconds: 1800\n"},
+		{
+			ir.RetryPauses{First: 90, Longest: 300},
+			"backoffBaseSeconds: 90\n    backoffLimitCount: 340\n    backoffMaxSeconds: 300\n",
+		},
+	} {
+		p.AdmissionChecks[0].Retry = c.pauses
+		if got := renderManifests(t, p)["admission-checks.yaml"]; !strings.Contains(got, c.want) {
+			t.Errorf("the checks lack %q:\n%s", c.want, got)
+		}
+	}
+}
+
 // TestSharing holds the fields of weights and usage, none of which is emitted without them.
 func TestSharing(t *testing.T) {
 	plain := renderManifests(t, sharedQueuePlan())

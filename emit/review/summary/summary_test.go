@@ -196,7 +196,7 @@ func anotherOption(o ir.Option) ir.Option {
 // differ, the line about a derived value tells it.
 var derivedFields = map[string][]string{
 	"it follows from the machine and its options, whose changes are told": {
-		"Capacities.AdmissionCheck", "Capacities.Machine.AcceleratorCount", "Capacities.Machine.AcceleratorNetworks",
+		"Capacities.Machine.AcceleratorCount", "Capacities.Machine.AcceleratorNetworks",
 		"Capacities.Machine.Arm", "Capacities.Machine.BundledSSDs", "Capacities.Machine.CountsNoSSDs",
 		"Capacities.Machine.Family", "Capacities.Machine.LinkedNodes", "Capacities.Machine.MemoryGiB",
 		"Capacities.Machine.PlacementTopology", "Capacities.Machine.SSDSizeGB", "Capacities.Machine.Slice.Chips",
@@ -211,6 +211,7 @@ var derivedFields = map[string][]string{
 	},
 	"it follows from the capacity, whose changes are told": {
 		"AdmissionChecks.Class", "AdmissionChecks.Name", "AdmissionChecks.Resources", "AdmissionChecks.Retries",
+		"AdmissionChecks.Retry.First", "AdmissionChecks.Retry.Longest",
 		"AdmissionChecks.Topology", "SharedQueues.Queue.Flavors.AdmissionCheck", "SharedQueues.Queue.Flavors.Waiting",
 		"Teams.Queues.Flavors.AdmissionCheck", "Teams.Queues.Flavors.Waiting",
 		"Cohorts.Flavors.AdmissionCheck", "Cohorts.Flavors.Waiting",
