@@ -55,6 +55,8 @@ func describeWanted(schema cue.Value) string {
 			wanted += ", or " + oneOf(literal)
 		}
 		return wanted
+	case cue.StructKind | cue.IntKind: // a struct, or a number instead of a struct
+		return "a whole number" + describeBounds(schema) + ", or a struct: { ... }"
 	case cue.StructKind | cue.StringKind: // a struct, or a word instead of a struct
 		return oneOf(stringsOf(schema)) + ", or a struct: { ... }"
 	default:

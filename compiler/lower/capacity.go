@@ -345,7 +345,9 @@ func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 		if c.AdmissionCheck == "" {
 			continue
 		}
-		check := ir.AdmissionCheck{Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io", Retries: c.Retries, Retry: c.Retry}
+		check := ir.AdmissionCheck{
+			Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io", Retries: c.Retries, Retry: c.Retry,
+		}
 		if c.HasAccelerators() {
 			check.Resources = []string{c.Machine.Resource}
 		}

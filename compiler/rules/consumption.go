@@ -453,7 +453,8 @@ func unqueuedFlex(r *report, c ir.Capacity, m catalog.Machine) {
 			return r.Written(requestSetting(c.Name, name)...)
 		}) {
 		r.addKey(at("capacity", c.Name, "consumption", option.Field), say("Kueue evicts jobs on %q and queues "+
-			"them again if flex-start has no nodes for them within %s", c.Name, words.Duration(r.Plan.PodsReady().Timeout)),
+			"them again if flex-start has no nodes for them within %s", c.Name,
+			words.Duration(r.Plan.PodsReady().Timeout)),
 			help("set queued: true: jobs then wait for their nodes before Kueue admits them"))
 	}
 }

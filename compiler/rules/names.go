@@ -314,7 +314,8 @@ func checkCollisions(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if other, taken := checks[c.AdmissionCheck]; taken && c.AdmissionCheck != "" {
 			r.addKey(at("capacity", c.Name), say("AdmissionCheck %q would also belong to capacity %q", c.AdmissionCheck,
-				other), see(at("capacity", other), "the other capacity"), help("give one of them another admissionCheck"))
+				other), see(at("capacity", other), "the other capacity"),
+				help("give one of them another admissionCheck"))
 		}
 		checks[c.AdmissionCheck] = c.Name
 	}

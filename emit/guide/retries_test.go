@@ -16,7 +16,10 @@ func TestRetryPauses(t *testing.T) {
 		want   []*retryPauses
 	}{
 		{[]ir.AdmissionCheck{{Name: "a"}, {Name: "b"}}, []*retryPauses{{nil, "1, 2, 4, 8 and 16 minutes", 1800}}},
-		{[]ir.AdmissionCheck{{Name: "a", Retry: ir.RetryPauses{First: 60, Longest: 60}}}, []*retryPauses{{nil, "", 60}}},
+		{
+			[]ir.AdmissionCheck{{Name: "a", Retry: ir.RetryPauses{First: 60, Longest: 60}}},
+			[]*retryPauses{{nil, "", 60}},
+		},
 		{[]ir.AdmissionCheck{{Name: "a", Retry: own}, {Name: "b"}}, []*retryPauses{
 			{[]string{"a"}, "90 seconds and 3 minutes", 300}, {[]string{"b"}, "1, 2, 4, 8 and 16 minutes", 1800},
 		}},

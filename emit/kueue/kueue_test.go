@@ -220,7 +220,8 @@ func TestSharing(t *testing.T) {
 	}{
 		{"cohorts.yaml", []string{"  fairSharing:\n    weight: \"3\"\n"}},
 		{"shared-queues.yaml", []string{
-			"  fairSharing:\n    weight: \"0\"\n", "  admissionScope:\n    admissionMode: UsageBasedAdmissionFairSharing\n",
+			"  fairSharing:\n    weight: \"0\"\n",
+			"  admissionScope:\n    admissionMode: UsageBasedAdmissionFairSharing\n",
 		}},
 		{team.Name, []string{"  fairSharing:\n    weight: 500m\n"}},
 	} {
@@ -236,7 +237,8 @@ func TestSharing(t *testing.T) {
 	}
 	for _, lines := range []string{
 		"fairSharing:\n  preemptionStrategies:\n  - LessThanInitialShare\n",
-		"admissionFairSharing:\n  resourceWeights:\n    memory: 0\n  usageHalfLifeTime: 60m\n  usageSamplingInterval: 90s\n",
+		"admissionFairSharing:\n  resourceWeights:\n    memory: 0\n" +
+			"  usageHalfLifeTime: 60m\n  usageSamplingInterval: 90s\n",
 		"waitForPodsReady:\n  blockAdmission: true\n  recoveryTimeout: 1m\n  requeuingStrategy:\n" +
 			"    backoffBaseSeconds: 5\n    backoffLimitCount: 3\n    backoffMaxSeconds: 7\n    timestamp: Creation\n" +
 			"  timeout: 90s\n",
