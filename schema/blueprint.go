@@ -435,9 +435,18 @@ type AnyReservation struct {
 
 // FlexStart mirrors #FlexStart.
 type FlexStart struct {
-	Queued        bool `json:"queued"`
-	Retries       int  `json:"retries"`
-	MaxRunSeconds int  `json:"maxRunSeconds"`
+	Queued         bool    `json:"queued"`
+	Retries        int     `json:"retries"`
+	Retry          *Retry  `json:"retry"`
+	AdmissionCheck *string `json:"admissionCheck"`
+	MaxRunSeconds  int     `json:"maxRunSeconds"`
+}
+
+// Retry mirrors #Retry.
+type Retry struct {
+	Limit   *int   `json:"limit"`
+	First   string `json:"first"`
+	Longest string `json:"longest"`
 }
 
 // Tier mirrors #Tier.

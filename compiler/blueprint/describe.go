@@ -59,9 +59,8 @@ func describeWanted(schema cue.Value) string {
 		return describeTexts(schema) + ", or " + describeWanted(armOf(schema, cue.StructKind))
 	case cue.ListKind | cue.StringKind: // a list, or a word instead of a list
 		return describeTexts(schema) + ", or a list: [...]"
-	case cue.IntKind | cue.StructKind: // a number, or a struct with a number
-		object := armOf(schema, cue.StructKind)
-		return "a whole number" + describeBounds(schema) + ", or a struct with " + words.And(requiredOf(object))
+	case cue.IntKind | cue.StructKind: // a number, or a struct instead of a number
+		return "a whole number" + describeBounds(schema) + ", or " + describeWanted(armOf(schema, cue.StructKind))
 	case cue.StructKind | cue.StringKind | cue.ListKind: // also a list
 		return describeTexts(schema) + ", a struct: { ... }, or a list: [...]"
 	default:

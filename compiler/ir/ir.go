@@ -354,6 +354,8 @@ type Capacity struct {
 
 	// Retries is how often a queued request for nodes that fails is repeated.
 	Retries int
+	// Retry are the pauses before the retries.
+	Retry RetryPauses
 	// AdmissionCheck is the name of the check that a workload must pass before it
 	// starts on this capacity, or "".
 	AdmissionCheck string

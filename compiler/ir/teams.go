@@ -35,12 +35,30 @@ type WorkloadPriority struct {
 	Value int32
 }
 
-// RetrySeconds is the time until Kueue first repeats a request for nodes that failed. The
-// time doubles with each retry, up to RetryMaxSeconds. They are Kueue's defaults.
-const (
-	RetrySeconds    = 60
-	RetryMaxSeconds = 1800
-)
+// RetryPauses are the pauses before Kueue repeats a request for nodes that failed, in seconds.
+type RetryPauses struct {
+	First   int // doubles with each retry; 0 means one minute, Kueue's default
+	Longest int // the most that it doubles to; 0 means half an hour, Kueue's default
+}
+
+// Resolve returns the pauses without the zero values.
+func (r RetryPauses) Resolve() RetryPauses {
+	return RetryPauses{cmp.Or(r.First, 60), cmp.Or(r.Longest, 1800)}
+}
+
+// Growing returns the pauses that are shorter than the longest, which is the pause before every
+// later retry.
+func (r RetryPauses) Growing() (out []int) {
+	r = r.Resolve()
+	for pause := r.First; pause < r.Longest; pause *= 2 {
+		out = append(out, pause)
+	}
+	return out
+}
+
+// CheckPrefix is the beginning of the name of an AdmissionCheck, before that of its capacity,
+// unless the blueprint names the check.
+const CheckPrefix = "dws-"
 
 // AdmissionCheck makes a workload wait for a ProvisioningRequest.
 type AdmissionCheck struct {
@@ -49,6 +67,7 @@ type AdmissionCheck struct {
 	Resources []string // resources that need the request, nil for all
 	Topology  string   // topology of the requested TPU slice, "" without TPUs
 	Retries   int      // how often a request that fails is repeated
+	Retry     RetryPauses
 }
 
 // Cohort groups queues and cohorts that lend to each other.

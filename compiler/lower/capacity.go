@@ -77,7 +77,7 @@ func lowerCapacity(b *schema.Blueprint, name string, in schema.Capacity, zones [
 	}
 	option := c.Option.Facts()
 	if option.Queued {
-		c.AdmissionCheck = "dws-" + name
+		c.AdmissionCheck = valueOr(in.Consumption.FlexStart.AdmissionCheck, ir.CheckPrefix+name)
 	}
 	upgrades := "window"
 	if option.Booked { // its nodes exist for a booked number of days
@@ -351,7 +351,9 @@ func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 		if c.AdmissionCheck == "" {
 			continue
 		}
-		check := ir.AdmissionCheck{Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io", Retries: c.Retries}
+		check := ir.AdmissionCheck{
+			Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io", Retries: c.Retries, Retry: c.Retry,
+		}
 		if c.HasAccelerators() {
 			check.Resources = []string{c.Machine.Resource}
 		}

@@ -34,6 +34,13 @@ func lowerConsumption(c *ir.Capacity, b *schema.Blueprint, in schema.Consumption
 		c.Option = ir.FlexStart
 		if in.FlexStart.Queued {
 			c.Option, c.Retries = ir.QueuedFlexStart, in.FlexStart.Retries
+			if retry := in.FlexStart.Retry; retry != nil {
+				c.Retries = valueOr(retry.Limit, c.Retries)
+				if p := (ir.RetryPauses{First: secondsOf(retry.First), Longest: secondsOf(retry.Longest)}); p !=
+					c.Retry.Resolve() {
+					c.Retry = p
+				}
+			}
 		}
 		c.MaxRunSeconds = in.FlexStart.MaxRunSeconds
 	case in.Existing != nil:

@@ -76,7 +76,8 @@ func TestCohortQuota(t *testing.T) {
 		t.Errorf("the quota of the cohort is %q, want %q", got, want)
 	}
 	for _, c := range withGuarantees(capacitiesOf(b), &ir.Platform{Cohorts: cohorts}) {
-		if got := ir.AmountOf(c.Guaranteed, c.CountedIn()); got.Value() != map[string]int64{"l4": 4, "plain": 8}[c.Name] {
+		want := map[string]int64{"l4": 4, "plain": 8}[c.Name]
+		if got := ir.AmountOf(c.Guaranteed, c.CountedIn()); got.Value() != want {
 			t.Errorf("%s guarantees %s", c.Name, got.String())
 		}
 	}

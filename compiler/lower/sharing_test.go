@@ -43,6 +43,37 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestRequests holds the name, the retries and the pauses of requests for nodes.
+func TestRequests(t *testing.T) {
+	limit := 96
+	for _, c := range []struct {
+		flex    schema.FlexStart
+		check   string
+		retries int
+		pauses  ir.RetryPauses
+	}{
+		{schema.FlexStart{Queued: true, Retries: 340}, "dws-some", 340, ir.RetryPauses{}},
+		{
+			schema.FlexStart{Queued: true, Retries: 340, Retry: &schema.Retry{First: "1m", Longest: "30m"}},
+			"dws-some", 340, ir.RetryPauses{},
+		},
+		{
+			schema.FlexStart{
+				Queued: true, Retries: 340, Retry: &schema.Retry{Limit: &limit, First: "1m", Longest: "15m"},
+				AdmissionCheck: new("requests"),
+			},
+			"requests", 96, ir.RetryPauses{First: 60, Longest: 900},
+		},
+	} {
+		b := newBlueprint()
+		in := schema.Capacity{Hardware: "l4", Consumption: schema.Consumption{FlexStart: &c.flex}}
+		check := lowerAdmissionChecks([]ir.Capacity{lowerCapacity(b, "some", in, b.Zones)})[0]
+		if check.Name != c.check || check.Retries != c.retries || check.Retry != c.pauses {
+			t.Errorf("%+v: got %+v", c.flex, check)
+		}
+	}
+}
+
 // TestWeights holds which weight a queue has: that of the tier, then that of the team, and none
 // for Kueue's default.
 func TestWeights(t *testing.T) {

@@ -32,7 +32,8 @@ func rootLimits(r *report) {
 			verb = "borrow from"
 		}
 		r.addKey(q.path.at(limit...), say("%s has no parent to %s", q.who, verb),
-			help("remove the limit, or give the cohort a parent: the queues below a cohort borrow its quota in any case"))
+			help("remove the limit, or give the cohort a parent: the queues below a cohort borrow its quota in "+
+				"any case"))
 	}
 }
 
@@ -109,7 +110,8 @@ func unreachableQuota(r *report) {
 			r.addKey(at("cohorts", c.Name, "quota", f.Flavor),
 				say("no queue below cohort %q can borrow its quota on %q", c.Name, f.Flavor),
 				helpOrAccept("if queues will borrow it later",
-					"give a queue of the cohort a borrowing limit there, such as borrow: %q, or remove the quota", "all"))
+					"give a queue of the cohort a borrowing limit there, such as borrow: %q, or remove the quota",
+					"all"))
 		}
 	}
 }

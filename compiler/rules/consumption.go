@@ -22,7 +22,7 @@ func consumptionRules() []Rule {
 		rule("E0403", "reservation without zones", onEach(capacities, reservationZones)),
 		rule("E0404", "reservation cannot be created", createdReservations),
 		rule("E0405", "flex-start with standing nodes", onEach(capacities, flexCounts)),
-		rule("E0425", "retries without queued provisioning", on("capacity.*", unqueuedRetries)),
+		rule("E0425", "setting of node requests that does not hold", on("capacity.*", unqueuedRetries)),
 		rule("E0406", "auto-provisioning is unavailable for the capacity", onEach(capacities, autoProvisioned)),
 		rule("E0407", "compact placement is unavailable", onMachines(checkCompact)),
 		rule("E0408", "nodes of two capacities look the same to Kueue", sameNodes),
@@ -449,22 +449,41 @@ func sharedByAutoProvisioning(r *report) {
 func unqueuedFlex(r *report, c ir.Capacity, m catalog.Machine) {
 	option := c.Option.Facts()
 	if option.OnRequest && !option.Queued && !knownToBe(m.Options.Offered(option.Column), false) &&
-		!r.Written(retriesOf(c.Name)...) { // unqueuedRetries says the same
+		!slices.ContainsFunc(requestSettings(), func(name string) bool { // unqueuedRetries says the same
+			return r.Written(requestSetting(c.Name, name)...)
+		}) {
 		r.addKey(at("capacity", c.Name, "consumption", option.Field), say("Kueue evicts jobs on %q and queues "+
-			"them again if flex-start has no nodes for them within %s", c.Name, words.Duration(r.Plan.PodsReady().Timeout)),
+			"them again if flex-start has no nodes for them within %s", c.Name,
+			words.Duration(r.Plan.PodsReady().Timeout)),
 			help("set queued: true: jobs then wait for their nodes before Kueue admits them"))
 	}
 }
 
-// unqueuedRetries reports retries on a capacity without queued provisioning.
+// unqueuedRetries reports settings of the requests for nodes on a capacity without queued
+// provisioning, and two numbers of retries.
 func unqueuedRetries(r *report, capacity fieldPath, c schema.Capacity) {
-	path := retriesOf(capacity.name())
-	if f := c.Consumption.FlexStart; f != nil && !f.Queued && r.Written(path...) {
-		r.add(path, "retries requires queued: true", help("remove retries, or set queued: true"))
+	f := c.Consumption.FlexStart
+	if f == nil {
+		return
+	}
+	for _, name := range requestSettings() {
+		path := requestSetting(capacity.name(), name)
+		if !f.Queued && r.Written(path...) {
+			r.add(path, name+" requires queued: true", help("remove %s, or set queued: true", name))
+		}
+	}
+	retries := requestSetting(capacity.name(), "retries")
+	if limit := requestSetting(capacity.name(), "retry").at("limit"); f.Queued && r.Written(retries...) &&
+		f.Retry != nil && f.Retry.Limit != nil {
+		r.add(limit, "retry.limit and retries are the same number", see(retries, "retries"), help("remove retries"))
 	}
 }
 
-// retriesOf returns the path of the retries of a capacity.
-func retriesOf(capacity string) fieldPath {
-	return at("capacity", capacity, "consumption", "flexStart", "retries")
+// requestSettings returns the fields of flexStart that are for the requests of queued
+// provisioning.
+func requestSettings() []string { return []string{"retries", "retry", "admissionCheck"} }
+
+// requestSetting returns the path of such a field of a capacity.
+func requestSetting(capacity, name string) fieldPath {
+	return at("capacity", capacity, "consumption", "flexStart", name)
 }

@@ -336,6 +336,15 @@ func checkCollisions(r *report) {
 			pools[pool] = c.Name
 		}
 	}
+	checks := map[string]string{}
+	for _, c := range r.Plan.Capacities {
+		if other, taken := checks[c.AdmissionCheck]; taken && c.AdmissionCheck != "" {
+			r.addKey(at("capacity", c.Name), say("AdmissionCheck %q would also belong to capacity %q", c.AdmissionCheck,
+				other), see(at("capacity", other), "the other capacity"),
+				help("give one of them another admissionCheck"))
+		}
+		checks[c.AdmissionCheck] = c.Name
+	}
 	r.collidingQueues()
 	r.collidingNetworks()
 	// The files of a team's objects have the names of the objects.

@@ -67,8 +67,8 @@ func borrowByWeight(r *report) {
 	for tier, t := range sorted(r.Blueprint.Tiers) {
 		if ir.Evicts(t.Preempts.ToBorrow) {
 			r.add(at("tiers", tier, "preempts", "toBorrow"),
-				say("Kueue does not support toBorrow in tier %q with fair sharing: weights decide whose borrowing jobs "+
-					"it evicts", tier), help("remove toBorrow"))
+				say("Kueue does not support toBorrow in tier %q with fair sharing: weights decide whose borrowing "+
+					"jobs it evicts", tier), help("remove toBorrow"))
 		}
 	}
 }

@@ -20,6 +20,9 @@ var unedited = map[string]string{
 	"capacity.*.maxSlices":                     "the tag autoscaled=true sets it",
 	"capacity.*.takeOver":                      "TestTakeOver",
 	"capacity.*.consumption.flexStart.retries": noResource,
+	"capacity.*.consumption.flexStart.retry":   noResource,
+
+	"capacity.*.consumption.flexStart.admissionCheck": noResource,
 	"cluster.existing.has.dataplaneV2":         noResource,
 	"cluster.existing.has.workloadIdentity":    noResource,
 	"cluster.existing.jobset":                  noResource,

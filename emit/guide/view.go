@@ -62,7 +62,6 @@ var functions = texttemplate.FuncMap{
 	"partOfLabel":                    constant(ir.LabelPartOf),
 	"reclaimedTooMuch":               constant(ir.ReclaimedTooMuch),
 	"requiredNodeRoles":              ir.RequiredNodeRoles,
-	"retryMaxMinutes":                constant(ir.RetryMaxSeconds / 60),
 }
 
 // printAmounts returns each amount with its resource.

@@ -25,6 +25,7 @@ const (
 func admissionChecks(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.AdmissionChecks {
+		pauses := c.Retry.Resolve()
 		var managed []corev1.ResourceName
 		for _, name := range c.Resources {
 			managed = append(managed, corev1.ResourceName(name))
@@ -45,8 +46,8 @@ func admissionChecks(p *ir.Platform) []any {
 					// about seven minutes.
 					RetryStrategy: &v1beta2.ProvisioningRequestRetryStrategy{
 						BackoffLimitCount:  new(int32(c.Retries)),
-						BackoffBaseSeconds: new(int32(ir.RetrySeconds)),
-						BackoffMaxSeconds:  new(int32(ir.RetryMaxSeconds)),
+						BackoffBaseSeconds: new(int32(pauses.First)),
+						BackoffMaxSeconds:  new(int32(pauses.Longest)),
 					},
 					// Keep the pods of a workload on the nodes that were started for
 					// it.

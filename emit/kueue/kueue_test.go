@@ -176,6 +176,26 @@ func TestCohorts(t *testing.T) {
 	}
 }
 
+// TestRetries holds the pauses before retries, which are Kueue's defaults unless the plan has others.
+func TestRetries(t *testing.T) {
+	p := testPlan()
+	for _, c := range []struct {
+		pauses ir.RetryPauses
+		want   string
+	}{
+		{ir.RetryPauses{}, "backoffBaseSeconds: 60\n    backoffLimitCount: 340\n    backoffMaxSeconds: 1800\n"},
+		{
+			ir.RetryPauses{First: 90, Longest: 300},
+			"backoffBaseSeconds: 90\n    backoffLimitCount: 340\n    backoffMaxSeconds: 300\n",
+		},
+	} {
+		p.AdmissionChecks[0].Retry = c.pauses
+		if got := renderManifests(t, p)["admission-checks.yaml"]; !strings.Contains(got, c.want) {
+			t.Errorf("the checks lack %q:\n%s", c.want, got)
+		}
+	}
+}
+
 // TestSharing holds the fields of weights and usage, none of which is emitted without them.
 func TestSharing(t *testing.T) {
 	plain := renderManifests(t, sharedQueuePlan())
@@ -201,7 +221,8 @@ func TestSharing(t *testing.T) {
 	}{
 		{"cohorts.yaml", []string{"  fairSharing:\n    weight: \"3\"\n"}},
 		{"shared-queues.yaml", []string{
-			"  fairSharing:\n    weight: \"0\"\n", "  admissionScope:\n    admissionMode: UsageBasedAdmissionFairSharing\n",
+			"  fairSharing:\n    weight: \"0\"\n",
+			"  admissionScope:\n    admissionMode: UsageBasedAdmissionFairSharing\n",
 		}},
 		{team.Name, []string{"  fairSharing:\n    weight: 500m\n"}},
 	} {
@@ -217,7 +238,8 @@ func TestSharing(t *testing.T) {
 	}
 	for _, lines := range []string{
 		"fairSharing:\n  preemptionStrategies:\n  - LessThanInitialShare\n",
-		"admissionFairSharing:\n  resourceWeights:\n    memory: 0\n  usageHalfLifeTime: 60m\n  usageSamplingInterval: 90s\n",
+		"admissionFairSharing:\n  resourceWeights:\n    memory: 0\n" +
+			"  usageHalfLifeTime: 60m\n  usageSamplingInterval: 90s\n",
 		"waitForPodsReady:\n  blockAdmission: true\n  recoveryTimeout: 1m\n  requeuingStrategy:\n" +
 			"    backoffBaseSeconds: 5\n    backoffLimitCount: 3\n    backoffMaxSeconds: 7\n    timestamp: Creation\n" +
 			"  timeout: 90s\n",

@@ -1,6 +1,8 @@
 package kueue
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -181,8 +183,10 @@ func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 	}
 	for _, c := range q.Checks {
 		rule := v1beta2.AdmissionCheckStrategyRule{Name: v1beta2.AdmissionCheckReference(c.Name)}
-		for _, f := range c.Flavors {
-			rule.OnFlavors = append(rule.OnFlavors, v1beta2.ResourceFlavorReference(f))
+		for _, f := range q.Flavors {
+			if slices.Contains(c.Flavors, f.Flavor) {
+				rule.OnFlavors = append(rule.OnFlavors, v1beta2.ResourceFlavorReference(f.FlavorName()))
+			}
 		}
 		rules = append(rules, rule)
 	}

@@ -131,6 +131,13 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	if c.Retries > 0 {
 		this.is("retries of a request for nodes", strconv.Itoa(c.Retries))
 	}
+	if pauses := c.Retry.Resolve(); c.Retry != (ir.RetryPauses{}) {
+		this.is("pause before the first retry", words.Duration(pauses.First))
+		this.is("longest pause before a retry", words.Duration(pauses.Longest))
+	}
+	if c.AdmissionCheck != "" && c.AdmissionCheck != ir.CheckPrefix+c.Name {
+		this.is("admission check", c.AdmissionCheck)
+	}
 
 	quota := this
 	quota.topic = TopicQuota

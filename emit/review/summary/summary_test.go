@@ -196,7 +196,7 @@ func anotherOption(o ir.Option) ir.Option {
 // differ, the line about a derived value tells it.
 var derivedFields = map[string][]string{
 	"it follows from the machine and its options, whose changes are told": {
-		"Capacities.AdmissionCheck", "Capacities.Flavor.Tolerations.Effect", "Capacities.Flavor.Tolerations.Key",
+		"Capacities.Flavor.Tolerations.Effect", "Capacities.Flavor.Tolerations.Key",
 		"Capacities.Flavor.Tolerations.Operator", "Capacities.Flavor.Tolerations.Seconds",
 		"Capacities.Flavor.Tolerations.Value", "Capacities.GKELabels.Key", "Capacities.GKELabels.Value",
 		"Capacities.Machine.AcceleratorCount", "Capacities.Machine.AcceleratorNetworks",
@@ -214,6 +214,7 @@ var derivedFields = map[string][]string{
 	},
 	"it follows from the capacity, whose changes are told": {
 		"AdmissionChecks.Class", "AdmissionChecks.Name", "AdmissionChecks.Resources", "AdmissionChecks.Retries",
+		"AdmissionChecks.Retry.First", "AdmissionChecks.Retry.Longest",
 		"AdmissionChecks.Topology", "SharedQueues.Queue.Flavors.AdmissionCheck",
 		"SharedQueues.Queue.Flavors.ResourceFlavor", "SharedQueues.Queue.Flavors.Waiting",
 		"Teams.Queues.Flavors.AdmissionCheck", "Teams.Queues.Flavors.ResourceFlavor", "Teams.Queues.Flavors.Waiting",
