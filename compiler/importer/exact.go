@@ -33,6 +33,8 @@ type exactDesign struct {
 	topologies, capacities, cohorts, tiers, teams []entry
 	// everyTier and everyTeam are fields that all tiers, or all teams, have.
 	everyTier, everyTeam settings
+
+	indexes map[string]map[string]int // of the entities of a section, by name
 }
 
 // exactPlanner plans the exact design.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/exports"
@@ -278,6 +279,10 @@ func (d *design) existingKueue() settings {
 	if o := d.inv.configuration; o != nil {
 		return append(out, o.kueueConfiguration()...)
 	}
+	if slices.ContainsFunc(d.inv.clusterQueues, func(q typed[v1beta2.ClusterQueue]) bool { return isByUsage(q.value.Spec) }) {
+		d.assume(path+".admissionFairSharing", "queues share by usage, so Kueue's configuration has admissionFairSharing")
+		out = append(out, setting{"admissionFairSharing", true})
+	}
 	d.assume(path+".frameworks", "the exports do not contain the ConfigMap "+exports.KueueConfigMap+": the blueprint "+
 		"says that Kueue manages %s in all namespaces; correct it, or add the output of "+exportKueue,
 		words.And(kinds.Plurals()))
@@ -367,7 +372,9 @@ func (o *object) kueueConfiguration() settings {
 			}
 		}
 	}
-	out = out.add("namespaceLabels", o.namespaceLabels(config))
+	out = out.add("namespaceLabels", o.namespaceLabels(config)).
+		add("fairSharing", exports.At(config, "fairSharing") != nil && exports.At(config, "fairSharing", "enable") != false).
+		add("admissionFairSharing", exports.At(config, "admissionFairSharing") != nil)
 	o.exactIf(config["manageJobsWithoutQueueName"] == true, "manageJobsWithoutQueueName", path, "it is off: a job "+
 		"without the label kueue.x-k8s.io/queue-name starts without quota, unless the platform's policies refuse it")
 	for _, f := range configurationFates() {

@@ -54,5 +54,12 @@ func Import(files []exports.File, options Options) (res Result, err error) {
 	d := newInventory(export).design(options)
 	res.Report = d.report()
 	res.Blueprint, err = d.write()
+	if err != nil || d.exact == nil {
+		return res, err
+	}
+	if err := d.accept(res.Blueprint); err != nil {
+		return res, err
+	}
+	res.Blueprint, err = d.write()
 	return res, err
 }

@@ -66,7 +66,7 @@ func TestRequests(t *testing.T) {
 		},
 	} {
 		b := newBlueprint()
-		in := schema.Capacity{Hardware: "l4", Consumption: schema.Consumption{FlexStart: &c.flex}}
+		in := schema.Capacity{Hardware: new("l4"), Consumption: schema.Consumption{FlexStart: &c.flex}}
 		check := lowerAdmissionChecks([]ir.Capacity{lowerCapacity(b, "some", in, b.Zones)})[0]
 		if check.Name != c.check || check.Retries != c.retries || check.Retry != c.pauses {
 			t.Errorf("%+v: got %+v", c.flex, check)

@@ -18,7 +18,7 @@ func resourceRules() []Rule {
 			except(ir.KAI)),
 		rule("E0609", "queue counts more resources than Kueue allows", queueSizes, whole, resolved,
 			except(ir.KAI)),
-		rule("E0611", "amount of a resource exceeds Kueue's maximum", onEach(allGrants, largeAmounts), except(ir.KAI)),
+		rule("E0611", "amount of a resource is larger than Kueue counts", onEach(allGrants, largeAmounts), except(ir.KAI)),
 		rule("E0612", "queue does not count cpu and memory, which every job requests", uncountedRequests, whole,
 			resolved, except(ir.KAI)),
 		rule("E0613", "capacities of a queue have no counted resource in common", separateGroups, whole, resolved,
@@ -67,27 +67,34 @@ func queueSizes(r *report) {
 	}
 }
 
-// largestAmount is the largest amount that Kueue accepts. Source: Kueue 0.19,
-// pkg/webhooks/clusterqueue_webhook.go.
-const largestAmount = "999999999999999999"
+// The largest amounts that Kueue counts: it holds cpu in thousandths of a vCPU and other resources
+// in their unit, in 64 bits, and counts a larger amount as this one. Source: Kueue 0.19,
+// pkg/resources.
+const (
+	largestCPU    = "9223372036854775"
+	largestAmount = "9223372036854775807"
+)
 
 func largeAmounts(r *report, q grant) {
-	largest := resource.MustParse(largestAmount)
 	for name, in := range sorted(q.Resources) {
+		largest := largestAmount
+		if name == ir.CPU {
+			largest = largestCPU
+		}
 		for _, part := range []struct {
 			field  string
 			amount schema.Quantity
 		}{{"guaranteed", in.Guaranteed}, {"borrow", in.Borrow}, {"lend", in.Lend}} {
 			amount, err := resource.ParseQuantity(string(part.amount))
-			if err != nil || amount.Cmp(largest) <= 0 {
+			if err != nil || amount.Cmp(resource.MustParse(largest)) <= 0 {
 				continue
 			}
 			path := q.path.at("resources", name)
 			if below := path.at(part.field); r.Written(below...) {
 				path = below
 			}
-			r.add(path, say("%s of %s is larger than Kueue accepts", part.amount, name),
-				label("want at most %s", largestAmount))
+			r.add(path, say("%s of %s is larger than Kueue counts", part.amount, name),
+				label("want at most %s", largest))
 		}
 	}
 }
