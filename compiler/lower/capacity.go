@@ -76,9 +76,6 @@ func lowerCapacity(b *schema.Blueprint, name string, in schema.Capacity, zones [
 		c.Networks = networksOf(machine.Networks)
 	}
 	option := c.Option.Facts()
-	if option.Queued {
-		c.AdmissionCheck = valueOr(in.Consumption.FlexStart.AdmissionCheck, ir.CheckPrefix+name)
-	}
 	upgrades := "window"
 	if option.Booked { // its nodes exist for a booked number of days
 		upgrades = "endOfSupport"

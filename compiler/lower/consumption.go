@@ -34,6 +34,7 @@ func lowerConsumption(c *ir.Capacity, b *schema.Blueprint, in schema.Consumption
 		c.Option = ir.FlexStart
 		if in.FlexStart.Queued {
 			c.Option, c.Retries = ir.QueuedFlexStart, in.FlexStart.Retries
+			c.AdmissionCheck = valueOr(in.FlexStart.AdmissionCheck, ir.CheckPrefix+c.Name)
 			if retry := in.FlexStart.Retry; retry != nil {
 				c.Retries = valueOr(retry.Limit, c.Retries)
 				if p := (ir.RetryPauses{First: secondsOf(retry.First), Longest: secondsOf(retry.Longest)}); p !=

@@ -74,8 +74,9 @@ func quotaCell(f ir.FlavorQuota, resourceName string) markdown.Markup {
 // CohortQuotas returns the rows of the quota that belongs to cohorts.
 func (v view) CohortQuotas() []quotaRow {
 	var rows []quotaRow
+	resources := v.QuotaResources()
 	for _, c := range v.Cohorts {
-		rows = append(rows, quotaRows(ir.Queue{Cohort: c.Name, Flavors: c.Flavors}, v.QuotaResources())...)
+		rows = append(rows, quotaRows(ir.Queue{Cohort: c.Name, Flavors: c.Flavors}, resources)...)
 	}
 	return rows
 }
