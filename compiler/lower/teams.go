@@ -247,7 +247,7 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 			}
 		}
 		q := ir.SharedQueue{Queue: lowerQueue(b, tier, quota, valueOr(t.Shared.Cohort, ""), offers)}
-		if len(q.Flavors) == 0 {
+		if len(q.Flavors) == 0 && len(t.Capacity) > 0 {
 			continue
 		}
 		q.ClusterQueue, q.Shared = valueOr(t.Shared.ClusterQueue, ir.ClusterQueuePrefix+tier), true

@@ -38,6 +38,7 @@ func existingNodeRules() []Rule {
 		rule("E0444", "topology of nodes that Kueue selects by no label", topologyWithoutLabels, resolved, except(ir.KAI)),
 		rule("W0445", "jobs wait for ever on a topology whose nodes start for pods", onEach(capacities, scaledTopology),
 			resolved, except(ir.KAI)),
+		rule("W0447", "tier has no capacity, so its queues admit no job", on("tiers.*", emptyTier)),
 		rule("W0446", "only some capacities of a tier have a topology", on("tiers.*", mixedTopologies), resolved,
 			except(ir.KAI)),
 	}
@@ -449,4 +450,11 @@ func (r *report) onlyInExisting(tier string) bool {
 		}
 	}
 	return found && !r.Plan.OwnsCluster()
+}
+
+func emptyTier(r *report, tier fieldPath, t schema.Tier) {
+	if len(t.Capacity) == 0 {
+		r.add(tier.at("capacity"), say("tier %q has no capacity, so its queues admit no job", tier.name()),
+			helpOrAccept("if this is intended", "add the names of capacities, in the order in which Kueue tries them"))
+	}
 }

@@ -86,7 +86,7 @@ func largeAmounts(r *report, q grant) {
 			amount schema.Quantity
 		}{{"guaranteed", in.Guaranteed}, {"borrow", in.Borrow}, {"lend", in.Lend}} {
 			amount, err := resource.ParseQuantity(string(part.amount))
-			if err != nil || amount.Cmp(resource.MustParse(largest)) <= 0 {
+			if err != nil || amount.Cmp(resource.MustParse(largest)) < 0 { // a larger one is parsed as the largest
 				continue
 			}
 			path := q.path.at("resources", name)

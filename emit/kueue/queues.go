@@ -124,6 +124,9 @@ func selectNamespaces(n ir.Namespaces, names []string) *metav1.LabelSelector {
 		}
 		return &metav1.LabelSelector{MatchLabels: labels}
 	}
+	if len(names) == 0 { // a queue that only lends
+		return nil
+	}
 	if len(names) == 1 {
 		return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: names[0]}}
 	}
