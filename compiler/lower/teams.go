@@ -285,7 +285,8 @@ func lowerQueue(
 	for name, value := range byName(t.WorkloadPriorities) {
 		q.WorkloadPriorities = append(q.WorkloadPriorities, ir.WorkloadPriority{Name: name, Value: int32(value)})
 	}
-	slices.SortStableFunc(q.WorkloadPriorities, func(a, b ir.WorkloadPriority) int { return cmp.Compare(a.Value, b.Value) })
+	slices.SortStableFunc(q.WorkloadPriorities,
+		func(a, b ir.WorkloadPriority) int { return cmp.Compare(a.Value, b.Value) })
 	q.Flavors = lowerFlavors(uniqueInOrder(t.Capacity), quota, cohort, offers)
 	q.Checks = lowerChecks(t.AdmissionChecks, q.Flavors)
 	return q

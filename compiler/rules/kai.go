@@ -93,6 +93,23 @@ func (r *report) noQueueSettings() {
 	}
 }
 
+// noPriorities reports priorities of a tier that are no PriorityClasses of the platform, and its
+// AdmissionChecks.
+func (r *report) noPriorities(name string, t schema.Tier) {
+	if path := at("tiers", name, "admissionChecks"); r.Written(path...) {
+		r.reportField(path, ", which knows no AdmissionChecks", "remove admissionChecks")
+	}
+	if path := at("tiers", name, "workloadPriorities"); r.Written(path...) {
+		r.reportField(path, ", which orders jobs by their PriorityClass", "write priorities instead")
+	}
+	for _, class := range sortedKeys(t.Priorities) {
+		if t.Priorities[class].Existing {
+			r.reportField(at("tiers", name, "priorities", class, "existing"),
+				", whose platform makes the PriorityClasses", "write the value without existing")
+		}
+	}
+}
+
 // noEquivalent reports fields that would have no effect, or a bad one. For node
 // pools that GKE creates, GKE's documentation says that custom scheduling with its
 // own filters is not supported ("About node pool auto-creation").
@@ -112,18 +129,7 @@ func noEquivalent(r *report) {
 		if path := at("tiers", name, "queueing"); r.Written(path...) {
 			r.reportField(path, ": a job that fits always overtakes a job that does not fit", "remove queueing")
 		}
-		if path := at("tiers", name, "admissionChecks"); r.Written(path...) {
-			r.reportField(path, ", which knows no AdmissionChecks", "remove admissionChecks")
-		}
-		if path := at("tiers", name, "workloadPriorities"); r.Written(path...) {
-			r.reportField(path, ", which orders jobs by their PriorityClass", "write priorities instead")
-		}
-		for _, class := range sortedKeys(t.Priorities) {
-			if t.Priorities[class].Existing {
-				r.reportField(at("tiers", name, "priorities", class, "existing"),
-					", whose platform makes the PriorityClasses", "write the value without existing")
-			}
-		}
+		r.noPriorities(name, t)
 		if classes := t.PriorityClasses(name); t.Default && len(classes) > 0 && classes[0].Name != facts.DefaultClass {
 			if _, own := facts.ClassValue(classes[0].Name); own {
 				r.add(at("tiers", name, "default"),

@@ -278,11 +278,7 @@ func derivedNames(r *report) {
 			}
 		}
 	}
-	for name, t := range sorted(r.Blueprint.Tiers) {
-		for _, class := range sortedKeys(t.WorkloadPriorities) { // jobs name it in a label
-			givenKey(at("tiers", name, "workloadPriorities", class), "a WorkloadPriorityClass", class, 63)
-		}
-	}
+	workloadPriorityNames(r, givenKey)
 	for _, q := range r.Plan.SharedQueues {
 		given(at("tiers", q.Tier, "shared", "clusterQueue"), fmt.Sprintf("the ClusterQueue of tier %q", q.Tier),
 			q.ClusterQueue, 253)
@@ -294,6 +290,15 @@ func derivedNames(r *report) {
 		tooLong(at("name"), "the bucket of the Terraform state", r.Plan.Delivery.StateBucket, 63)
 	}
 	namesOfPods(r.Plan.Workloads, tooLong)
+}
+
+// workloadPriorityNames checks the names of WorkloadPriorityClasses.
+func workloadPriorityNames(r *report, givenKey func(path fieldPath, what, name string, most int)) {
+	for name, t := range sorted(r.Blueprint.Tiers) {
+		for _, class := range sortedKeys(t.WorkloadPriorities) { // jobs name it in a label
+			givenKey(at("tiers", name, "workloadPriorities", class), "a WorkloadPriorityClass", class, 63)
+		}
+	}
 }
 
 // namesOfPods checks the names that are derived from the name of a workload.

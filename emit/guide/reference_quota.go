@@ -115,9 +115,8 @@ type exampleOfCohort struct{ Cohort, Capacity, Amount string }
 func (v view) ExampleOfCohort() *exampleOfCohort {
 	for _, c := range v.Cohorts {
 		for _, f := range c.Flavors {
-			i := slices.IndexFunc(v.Capacities, func(c ir.Capacity) bool { return c.Name == f.Flavor })
 			for _, q := range f.Quotas {
-				if q.Resource == v.Capacities[i].CountedIn() && !q.Nominal.IsZero() {
+				if q.Resource == v.CountedIn(f.Flavor) && !q.Nominal.IsZero() {
 					return &exampleOfCohort{c.Name, f.Flavor, ir.PrintAmount(q.Resource, q.Nominal)}
 				}
 			}

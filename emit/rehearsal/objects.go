@@ -66,8 +66,8 @@ func kueueObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 	}
 	for q := range p.ClusterQueues() {
 		if len(q.Checks) > 0 {
-			return nil, Unplayable(fmt.Sprintf("the jobs of ClusterQueue %s must pass AdmissionCheck %s of others, which a "+
-				"rehearsal cannot play", q.ClusterQueue, q.Checks[0].Name))
+			return nil, Unplayable(fmt.Sprintf("the jobs of ClusterQueue %s must pass AdmissionCheck %s of others, "+
+				"which a rehearsal cannot play", q.ClusterQueue, q.Checks[0].Name))
 		}
 	}
 	classes, err := existingClasses(p)

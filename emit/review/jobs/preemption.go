@@ -231,7 +231,8 @@ func (c *change) amongQueues(t *tree, r rewording, members []pair) {
 		return func(q *ir.Queue, f ir.FlavorQuota) (int64, bool) { return t.borrowPower(q, f, words) }
 	}
 	c.evictions(t, r, members, looser(r.was.ToReclaim, r.is.ToReclaim), within)
-	c.evictions(t, r, members, cmp.Or(looser(r.was.ToBorrow, r.is.ToBorrow), cmp.Compare(upTo(r.is), upTo(r.was))), beyond)
+	more := cmp.Or(looser(r.was.ToBorrow, r.is.ToBorrow), cmp.Compare(upTo(r.is), upTo(r.was)))
+	c.evictions(t, r, members, more, beyond)
 }
 
 // evictions adds the effects of a policy that evicts more jobs, if more is positive, or fewer.
