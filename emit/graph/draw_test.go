@@ -178,6 +178,7 @@ func TestCohortTitle(t *testing.T) {
 		want string
 	}{
 		{Node{Name: "a"}, "cohort a"},
+		{Node{Name: "a", Lines: []string{"h100: 16 GPUs"}}, "cohort a, own quota h100: 16 GPUs"},
 		{Node{Name: "a", Parent: "all"}, "cohort a in all"},
 		{Node{Name: "2 cohorts", Names: []string{"a", "b"}, Lines: []string{"a, b"}}, "2 cohorts: a, b"},
 		{Node{Name: "2 cohorts", Names: []string{"a", long}, Lines: []string{long}, Parent: "all"}, "2 cohorts in all"},
