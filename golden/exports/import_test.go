@@ -30,7 +30,7 @@ const importInputs = "testdata/import"
 // importFile imports a file, or all files of a folder, of the test data.
 func importFile(t *testing.T, name string) importer.Result {
 	t.Helper()
-	res, err := importer.Import(importFiles(t, name), importer.Options{})
+	res, err := importer.Import(importFiles(t, name), importer.Options{OwnPools: true})
 	if err != nil {
 		t.Fatal(err)
 	}
