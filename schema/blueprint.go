@@ -386,7 +386,8 @@ type Flavor struct {
 
 // NodeTopology mirrors #NodeTopology.
 type NodeTopology struct {
-	Levels []string `json:"levels"`
+	Levels []string          `json:"levels"`
+	Accept map[string]string `json:"accept"`
 }
 
 // Toleration mirrors #Toleration.

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/kinds"
@@ -49,9 +53,14 @@ content:
     deployments,configmaps -o yaml" prints them
   - blueprints of Google's Cluster Toolkit, and their deployment files
 
-A cluster in the exports belongs to others. The blueprint then describes a platform
-that starts beside what runs in it: cluster: existing. Without a cluster, and for a
-blueprint of Cluster Toolkit, the platform makes a new cluster.
+Queues, flavors, cohorts, topologies and priorities come back as they run, on nodes
+and in namespaces that stay with their owners: applied to the cluster, the compiled
+folder changes only labels. What vet would warn about is accepted in the blueprint
+with the reason "it runs like this today". With --own-pools, the blueprint describes
+node pools and namespaces of the platform's own instead.
+
+A cluster in the exports belongs to others: cluster: existing. For a blueprint of
+Cluster Toolkit, and for node pools alone, the platform makes a new cluster.
 
 A report says for each field of each object whether the compiled platform has the
 same value, another value or no such field, and what follows from the difference.
@@ -60,7 +69,7 @@ error. With --output the report goes to standard output.
 
 Import reads nothing from Google Cloud or a cluster. It never prints the content of
 a Secret. If a file has a mistake, import writes nothing and exits with 1.`,
-		Example: `  kubectl get clusterqueues,localqueues,resourceflavors,cohorts -A -o yaml > queues.yaml
+		Example: `  kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies -A -o yaml > queues.yaml
   kubectl -n kueue-system get deployments,configmaps -o yaml > kueue.yaml
   gcloud container clusters describe prod --location us-central1 --format=json > cluster.json
   batchwright import --output platform queues.yaml kueue.yaml cluster.json`,
@@ -89,11 +98,15 @@ func (o *importation) run(cmd *cobra.Command, names []string) error {
 	if o.force && o.output == "" {
 		return usageErrorf("--force needs --output")
 	}
+	if err := o.options.Check(); err != nil {
+		return usageErrorf("%v", err)
+	}
 	files, err := o.readExports(cmd.Context(), names)
 	if err != nil {
 		return err
 	}
 	end := o.meter.enter(progress.Importing)
+	o.options.Judge = func(text []byte) ([]diag.Finding, error) { return warningsOn(cmd.Context(), text) }
 	res, err := importer.Import(files, o.options)
 	end()
 	if err != nil {
@@ -116,6 +129,25 @@ func (o *importation) run(cmd *cobra.Command, names []string) error {
 		return res.Report.WriteJSON(report)
 	}
 	return res.Report.WriteText(report)
+}
+
+// warningsOn returns the warnings on the text of a blueprint that it can accept.
+func warningsOn(ctx context.Context, text []byte) ([]diag.Finding, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	res, err := compiler.Compile(ctx, compiler.Input{
+		Dir: dir, Paths: []string{"-"}, Stdin: bytes.NewReader(text),
+	})
+	if err != nil {
+		return nil, err
+	}
+	acceptable := map[string]bool{}
+	for _, c := range compiler.Codes() {
+		acceptable[c.ID] = c.Severity == diag.Warning && c.Acceptable
+	}
+	return slices.DeleteFunc(res.Findings.Sorted(), func(f diag.Finding) bool { return !acceptable[f.Code] }), nil
 }
 
 // readExports reads files that import or diff --live compares.

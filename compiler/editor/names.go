@@ -55,7 +55,7 @@ func namedKeys() []naming {
 
 // entityFields are the fields that hold entities by name.
 func entityFields() []string {
-	return []string{"hardware", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals"}
+	return []string{"hardware", "topologies", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals"}
 }
 
 // kindAt returns the field that holds the entities that a table names at a path, ""

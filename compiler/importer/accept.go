@@ -1,37 +1,21 @@
 package importer
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"testing/fstest"
 
-	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
 // asItRuns is the reason with which an import accepts what is found in queues that run.
 const asItRuns = "imported: it runs like this today"
 
-// accept adds to the exact design the acceptances of the warnings on it: what runs stays as it is.
-// A warning that no struct of the design can accept stays.
-func (d *design) accept(text []byte) error {
-	res, err := compiler.Compile(context.Background(), compiler.Input{
-		Paths: []string{"platform.cue"}, Files: fstest.MapFS{"platform.cue": {Data: text}},
-	})
-	if err != nil {
-		return err
-	}
-	acceptable := map[string]bool{}
-	for _, c := range compiler.Codes() {
-		acceptable[c.ID] = c.Acceptable
-	}
+// accept adds to the exact design the acceptances of findings on it: what runs stays as it is. A
+// finding that no struct of the design can accept stays.
+func (d *design) accept(findings []diag.Finding) {
 	x := d.exact
 	found := map[*entry][]string{}
-	for _, f := range res.Findings.Sorted() {
-		if f.Severity != diag.Warning || !acceptable[f.Code] {
-			continue
-		}
+	for _, f := range findings {
 		for _, one := range append([]diag.Finding{f}, f.Others...) {
 			if e := x.entryAt(one.Path); e != nil && !slices.Contains(found[e], f.Code) {
 				found[e] = append(found[e], f.Code)
@@ -43,7 +27,6 @@ func (d *design) accept(text []byte) error {
 	for e, codes := range found {
 		e.fields = e.fields.add("accept", acceptances(codes))
 	}
-	return nil
 }
 
 // entryAt returns the entity of the design that contains a field of the blueprint, nil for others.

@@ -62,11 +62,12 @@ type exactTeam struct {
 // exactTier is a policy, with the ClusterQueues that have it: one that teams share, or one for
 // each of several teams.
 type exactTier struct {
-	name   string
-	policy settings
-	shared settings // nil if teams have queues of their own
-	queues []string
-	locals []string // names of the LocalQueues
+	name    string
+	policy  settings
+	shared  settings // nil if teams have queues of their own
+	queues  []string
+	sources []typed[v1beta2.ClusterQueue]
+	locals  []string // names of the LocalQueues
 }
 
 // planExactly designs the queues as they run.
@@ -242,17 +243,17 @@ func quotaOf(resources []v1beta2.ResourceQuota, lends bool) settings {
 	})
 	var list settings
 	for _, r := range resources {
-		nominal := amount(r.NominalQuota)
+		nominal := amount(notNegative(r.NominalQuota))
 		var limits settings
 		switch {
 		case !lends:
 		case r.BorrowingLimit == nil && !unlimited:
 			limits = limits.add("borrow", "all")
 		case r.BorrowingLimit != nil && !r.BorrowingLimit.IsZero():
-			limits = append(limits, setting{"borrow", amount(*r.BorrowingLimit)})
+			limits = append(limits, setting{"borrow", amount(notNegative(*r.BorrowingLimit))})
 		}
 		if lends && r.LendingLimit != nil {
-			limits = append(limits, setting{"lend", amount(*r.LendingLimit)})
+			limits = append(limits, setting{"lend", amount(notNegative(*r.LendingLimit))})
 		}
 		if limits == nil {
 			list = append(list, setting{string(r.Name), nominal})
@@ -268,6 +269,14 @@ func quotaOf(resources []v1beta2.ResourceQuota, lends bool) settings {
 		out = out.add("borrow", "all")
 	}
 	return append(out, setting{"resources", list})
+}
+
+// notNegative returns an amount, 0 for one that is negative, which Kueue refuses.
+func notNegative(q resource.Quantity) resource.Quantity {
+	if q.Sign() < 0 {
+		return resource.Quantity{Format: resource.DecimalSI}
+	}
+	return q
 }
 
 // amount returns a quantity as a number if it is whole, otherwise as Kubernetes writes it.
@@ -308,8 +317,8 @@ func (x *exactPlanner) planQueue(q typed[v1beta2.ClusterQueue]) {
 		t.shared = x.sharedOf(q, teams, quota, byUsage)
 	}
 	t.queues = append(t.queues, q.Name)
+	t.sources = append(t.sources, q)
 	x.nameLocals(q, t, own, teams, byTeam)
-	x.reportQueue(q, own, t, teams)
 }
 
 // tierQuota is the quota of a team in a tier that has no name yet.
@@ -522,10 +531,10 @@ func (x *exactPlanner) nameLocals(
 	}
 }
 
-// reportQueue reports what a blueprint cannot say about a ClusterQueue.
-func (x *exactPlanner) reportQueue(q typed[v1beta2.ClusterQueue], own bool, t *exactTier, teams []*exactTeam) {
+// reportQueue reports what a blueprint says about a ClusterQueue.
+func reportQueue(q typed[v1beta2.ClusterQueue], tier string) {
 	spec := q.value.Spec
-	q.exact("spec", "tiers")
+	q.exact("spec", "tiers."+tier)
 	if exports.At(q.Fields, "spec", "concurrentAdmissionPolicy") != nil {
 		q.none("concurrentAdmissionPolicy", "", "the field stays as it is, and a blueprint does not have it")
 	}
@@ -549,6 +558,9 @@ func (x *exactPlanner) writeTiers() {
 			lines = fmt.Sprintf("From %d ClusterQueues, the first %q.", n, t.queues[0])
 		}
 		x.out.tiers = append(x.out.tiers, entry{t.name, fields, []string{lines}})
+		for _, q := range t.sources {
+			reportQueue(q, t.name)
+		}
 	}
 }
 

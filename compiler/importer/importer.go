@@ -14,6 +14,10 @@
 package importer
 
 import (
+	"cmp"
+	"fmt"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/exports"
 )
@@ -28,6 +32,25 @@ type Options struct {
 	// OwnPools makes node pools of the platform for the queues, beside those that run. By
 	// default the queues stay as they are, on nodes and in namespaces of their owners.
 	OwnPools bool
+	// Judge returns the warnings on the text of a blueprint that it can accept. Import accepts
+	// them in queues that stay as they run. It can be nil.
+	Judge func(blueprint []byte) ([]diag.Finding, error)
+}
+
+// Check returns an error if the region or a zone does not exist, or if a zone is in another region.
+func (o Options) Check() error {
+	if o.Region != "" && !knownRegion(o.Region) {
+		return fmt.Errorf("there is no region %q, such as %q", o.Region, "us-central1")
+	}
+	for _, zone := range o.Zones {
+		switch region := catalog.RegionOf(zone); {
+		case !zoneName.MatchString(zone) || !knownRegion(region):
+			return fmt.Errorf("there is no zone %q, such as %q", zone, cmp.Or(o.Region, "us-central1")+"-a")
+		case o.Region != "" && region != o.Region:
+			return fmt.Errorf("zone %q is not in region %q", zone, o.Region)
+		}
+	}
+	return nil
 }
 
 // Result is the result of an import.
@@ -54,12 +77,14 @@ func Import(files []exports.File, options Options) (res Result, err error) {
 	d := newInventory(export).design(options)
 	res.Report = d.report()
 	res.Blueprint, err = d.write()
-	if err != nil || d.exact == nil {
+	if err != nil || d.exact == nil || options.Judge == nil {
 		return res, err
 	}
-	if err := d.accept(res.Blueprint); err != nil {
+	found, err := options.Judge(res.Blueprint)
+	if err != nil {
 		return res, err
 	}
+	d.accept(found)
 	res.Blueprint, err = d.write()
 	return res, err
 }

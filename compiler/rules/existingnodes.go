@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -374,6 +373,9 @@ func unknownFlavorLabels(r *report, c ir.Capacity) {
 	}
 }
 
+// labelHostname is the label of a single node.
+const labelHostname = "kubernetes.io/hostname"
+
 // maxLevels is the number of levels of a Topology. Source: Kueue v1beta2 API, TopologySpec.
 const maxLevels = 16
 
@@ -391,7 +393,7 @@ func invalidTopology(r *report, topology fieldPath, t schema.NodeTopology) {
 			r.add(here, say("%q cannot be the key of a label", l), help("write the key of a label of the nodes"))
 		case slices.Index(t.Levels, l) < i:
 			r.add(here, say("topology %q has level %q twice", topology.name(), l), help("remove one of them"))
-		case l == corev1.LabelHostname && i < len(t.Levels)-1:
+		case l == labelHostname && i < len(t.Levels)-1:
 			r.add(here, say("%s is the label of a single node, so only the last level can have it", l),
 				help("move it to the end"))
 		}
@@ -416,7 +418,7 @@ func scaledTopology(r *report, c ir.Capacity) {
 	if c.Flavor.Topology != "" && !c.Static && c.MinNodes < c.MaxNodes && !c.Queued() {
 		r.addKey(at("capacity", c.Name, "flavor", "topology"),
 			say("jobs never start nodes of capacity %q: Kueue places pods only on nodes that exist", c.Name),
-			helpOrAccept("if the jobs fit the nodes that always exist", "set nodes, or consumption: flexStart: queued: true"))
+			helpOrAccept("if the jobs fit the nodes that always exist", "set nodes, or use queued flex-start"))
 	}
 }
 

@@ -697,7 +697,8 @@ func TestOrder(t *testing.T) {
 		names = append(names, m.Name)
 	}
 	if want := []string{
-		"workload-priority-classes.yaml", "resource-flavors.yaml", "admission-checks.yaml", "cohorts.yaml", "shared-queues.yaml",
+		"topologies.yaml", "workload-priority-classes.yaml", "resource-flavors.yaml", "admission-checks.yaml",
+		"cohorts.yaml", "shared-queues.yaml",
 	}; !slices.Equal(names, want) {
 		t.Errorf("order %q, want %q", names, want)
 	}

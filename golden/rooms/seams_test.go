@@ -224,6 +224,7 @@ var schedulerFiles = map[string]string{
 	"compiler/rules/idle.go":             "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/packing.go":          "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/quota.go":            "a rule's row names the schedulers that the rule does not hold for",
+	"compiler/rules/existingnodes.go":    "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/cohorts.go":          "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/resources.go":        "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/sharing.go":          "rows of rules name the schedulers that the rules do not hold for",
