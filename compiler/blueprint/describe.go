@@ -18,7 +18,7 @@ func describeWanted(schema cue.Value) string {
 	if m := enumMembers(schema); len(m) > 0 {
 		return oneOf(m)
 	}
-	switch kind := schema.IncompleteKind(); kind {
+	switch schema.IncompleteKind() {
 	case cue.BoolKind:
 		return "true or false"
 	case cue.StructKind:
@@ -41,12 +41,19 @@ func describeWanted(schema cue.Value) string {
 			return d
 		}
 		return "a string"
-	case cue.IntKind, cue.FloatKind, cue.NumberKind:
-		noun := "a number"
-		if kind == cue.IntKind {
-			noun = "a whole number"
-		}
-		return noun + describeBounds(schema)
+	case cue.IntKind:
+		return "a whole number" + describeBounds(schema)
+	case cue.FloatKind, cue.NumberKind:
+		return "a number" + describeBounds(schema)
+	default:
+		return describeKinds(schema)
+	}
+}
+
+// describeKinds returns a description of the values that a constraint accepts if they can
+// have several kinds.
+func describeKinds(schema cue.Value) string {
+	switch kind := schema.IncompleteKind(); kind {
 	case cue.IntKind | cue.StringKind: // a number, or a word instead of a number
 		return "a whole number" + describeBounds(schema) + ` or ` + oneOf(stringsOf(schema))
 	case cue.NumberKind | cue.StringKind, cue.NumberKind | cue.StringKind | cue.StructKind: // an amount

@@ -126,8 +126,8 @@ func ownTexts() map[string][]string {
 		"labels of a namespace":                            {"E0255"},
 		"what the folder of a GitOps tool names":           {"E0722"},
 		"the language of the blueprint": {
-			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0431", "E0432", "E0434", "E0435", "E0604", "E1102", "N0109",
-			"W0203", "W0212", "W0242",
+			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0431", "E0432", "E0434", "E0435", "E0604", "E1102",
+			"N0109", "W0203", "W0212", "W0242",
 		},
 		"the names and accounts that batchwright makes":          {"E0207", "E0220", "E0224"},
 		"nodes and namespaces that batchwright leaves to others": {"E0430", "E0437"},

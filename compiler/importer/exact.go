@@ -73,9 +73,9 @@ type exactTier struct {
 // planExactly designs the queues as they run.
 func (d *design) planExactly() {
 	x := &exactPlanner{
-		design: d, out: &exactDesign{}, capacities: map[string]string{}, locals: map[string][]typed[v1beta2.LocalQueue]{},
-		teams: map[string]*exactTeam{}, teamNames: map[string]bool{}, tierNames: map[string]bool{},
-		byPolicy: map[string][]*exactTier{},
+		design: d, out: &exactDesign{}, capacities: map[string]string{},
+		locals: map[string][]typed[v1beta2.LocalQueue]{}, teams: map[string]*exactTeam{},
+		teamNames: map[string]bool{}, tierNames: map[string]bool{}, byPolicy: map[string][]*exactTier{},
 	}
 	d.exact = x.out
 	for _, q := range d.inv.localQueues {
@@ -115,8 +115,8 @@ func (x *exactPlanner) planFlavors() {
 	}
 	for _, f := range x.inv.flavors {
 		spec := f.value.Spec
-		fields := settings(nil).add("nodeLabels", textSettings(spec.NodeLabels)).add("nodeTaints", taintItems(spec.NodeTaints)).
-			add("tolerations", tolerationItems(spec.Tolerations))
+		fields := settings(nil).add("nodeLabels", textSettings(spec.NodeLabels)).
+			add("nodeTaints", taintItems(spec.NodeTaints)).add("tolerations", tolerationItems(spec.Tolerations))
 		if spec.TopologyName != nil {
 			fields = fields.add("topology", string(*spec.TopologyName))
 		}
@@ -126,7 +126,8 @@ func (x *exactPlanner) planFlavors() {
 	missing := func(name v1beta2.ResourceFlavorReference) {
 		if x.capacities[string(name)] == "" {
 			name := add(string(name), nil, fillIn+"the flavor, which the exports do not contain.")
-			x.assume("capacity."+name, "the exports contain queues of this flavor, but not the flavor: add it to the exports")
+			x.assume("capacity."+name, "the exports contain queues of this flavor, but not the flavor: add it to the "+
+				"exports")
 		}
 	}
 	for _, q := range x.inv.clusterQueues {
@@ -192,8 +193,9 @@ func (x *exactPlanner) planTopologies() {
 	for _, f := range x.inv.flavors {
 		if name := f.value.Spec.TopologyName; name != nil && !known[string(*name)] {
 			known[string(*name)] = true
-			x.out.topologies = append(x.out.topologies,
-				entry{string(*name), nil, []string{fillIn + "the levels of the topology, which the exports do not contain."}})
+			x.out.topologies = append(x.out.topologies, entry{string(*name), nil, []string{
+				fillIn + "the levels of the topology, which the exports do not contain.",
+			}})
 			x.assume("topologies."+string(*name), "the exports do not contain the Topology: fill in its levels")
 		}
 	}
@@ -219,7 +221,8 @@ func (x *exactPlanner) planCohorts() {
 				quota = append(quota, setting{x.capacities[string(f.Name)], quotaOf(f.Resources, parent != "")})
 			}
 		}
-		cohorts[c.Name] = settings(nil).add("parent", parent).add("weight", weightOf(spec.FairSharing)).add("quota", quota)
+		cohorts[c.Name] = settings(nil).add("parent", parent).add("weight", weightOf(spec.FairSharing)).
+			add("quota", quota)
 		c.exact("spec", "cohorts."+c.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cohorts)) {
@@ -490,7 +493,9 @@ func stopOf(p *v1beta2.StopPolicy) string {
 }
 
 // sharedOf returns the fields of the queue that teams share.
-func (x *exactPlanner) sharedOf(q typed[v1beta2.ClusterQueue], teams []*exactTeam, quota settings, byUsage bool) settings {
+func (x *exactPlanner) sharedOf(
+	q typed[v1beta2.ClusterQueue], teams []*exactTeam, quota settings, byUsage bool,
+) settings {
 	names := []string{}
 	for _, t := range teams {
 		names = append(names, t.name)
@@ -516,7 +521,8 @@ func (x *exactPlanner) nameLocals(
 		var named settings
 		plain := true
 		for _, l := range byTeam[team] {
-			more := settings(nil).add("weight", weightOf(l.value.Spec.FairSharing)).add("stop", stopOf(l.value.Spec.StopPolicy))
+			more := settings(nil).add("weight", weightOf(l.value.Spec.FairSharing)).
+				add("stop", stopOf(l.value.Spec.StopPolicy))
 			plain = plain && more == nil
 			named = append(named, setting{l.Name, more})
 			t.locals = append(t.locals, l.Name)
@@ -538,10 +544,11 @@ func reportQueue(q typed[v1beta2.ClusterQueue], tier string) {
 	if exports.At(q.Fields, "spec", "concurrentAdmissionPolicy") != nil {
 		q.none("concurrentAdmissionPolicy", "", "the field stays as it is, and a blueprint does not have it")
 	}
+	never := v1beta2.PreemptionPolicyNever
 	if p := spec.Preemption; p != nil && spec.CohortName == "" &&
-		(cmp.Or(p.ReclaimWithinCohort, v1beta2.PreemptionPolicyNever) != v1beta2.PreemptionPolicyNever || p.BorrowWithinCohort != nil) {
-		q.approximate("preemption", "tiers", "without a cohort, reclaimWithinCohort and borrowWithinCohort have no meaning: "+
-			"they are omitted")
+		(cmp.Or(p.ReclaimWithinCohort, never) != never || p.BorrowWithinCohort != nil) {
+		q.approximate("preemption", "tiers", "without a cohort, reclaimWithinCohort and borrowWithinCohort have no "+
+			"meaning: they are omitted")
 	}
 }
 
@@ -608,8 +615,8 @@ func (x *exactPlanner) planPriorities() {
 	for _, o := range x.inv.workloadClasses {
 		value, ok := classValue(o)
 		if !ok || !objectName().MatchString(o.Name) {
-			o.none("value", "", "a WorkloadPriorityClass needs a number as its value, and a name of lower-case letters, "+
-				"digits, dashes and dots")
+			o.none("value", "", "a WorkloadPriorityClass needs a number as its value, and a name of lower-case "+
+				"letters, digits, dashes and dots")
 			continue
 		}
 		workload = append(workload, setting{o.Name, value})

@@ -279,8 +279,10 @@ func (d *design) existingKueue() settings {
 	if o := d.inv.configuration; o != nil {
 		return append(out, o.kueueConfiguration()...)
 	}
-	if slices.ContainsFunc(d.inv.clusterQueues, func(q typed[v1beta2.ClusterQueue]) bool { return isByUsage(q.value.Spec) }) {
-		d.assume(path+".admissionFairSharing", "queues share by usage, so Kueue's configuration has admissionFairSharing")
+	byUsage := func(q typed[v1beta2.ClusterQueue]) bool { return isByUsage(q.value.Spec) }
+	if slices.ContainsFunc(d.inv.clusterQueues, byUsage) {
+		d.assume(path+".admissionFairSharing", "queues share by usage, so Kueue's configuration has "+
+			"admissionFairSharing")
 		out = append(out, setting{"admissionFairSharing", true})
 	}
 	d.assume(path+".frameworks", "the exports do not contain the ConfigMap "+exports.KueueConfigMap+": the blueprint "+
@@ -372,8 +374,8 @@ func (o *object) kueueConfiguration() settings {
 			}
 		}
 	}
-	out = out.add("namespaceLabels", o.namespaceLabels(config)).
-		add("fairSharing", exports.At(config, "fairSharing") != nil && exports.At(config, "fairSharing", "enable") != false).
+	fair := exports.At(config, "fairSharing") != nil && exports.At(config, "fairSharing", "enable") != false
+	out = out.add("namespaceLabels", o.namespaceLabels(config)).add("fairSharing", fair).
 		add("admissionFairSharing", exports.At(config, "admissionFairSharing") != nil)
 	o.exactIf(config["manageJobsWithoutQueueName"] == true, "manageJobsWithoutQueueName", path, "it is off: a job "+
 		"without the label kueue.x-k8s.io/queue-name starts without quota, unless the platform's policies refuse it")

@@ -12,7 +12,9 @@ import (
 func TestClusterQueues(t *testing.T) {
 	shared := Queue{ClusterQueue: "cq-shared", Shared: true}
 	p := &Platform{
-		SharedQueues: []SharedQueue{{Queue: shared, Teams: []SharingTeam{{Name: "a", Namespace: "na"}, {Name: "b", Namespace: "nb"}}}},
+		SharedQueues: []SharedQueue{{
+			Queue: shared, Teams: []SharingTeam{{Name: "a", Namespace: "na"}, {Name: "b", Namespace: "nb"}},
+		}},
 		Teams: []Team{
 			{Name: "a", Namespace: "na", Queues: []Queue{{ClusterQueue: "cq-a"}, shared}},
 			{Name: "b", Namespace: "nb", Queues: []Queue{shared, {ClusterQueue: "cq-b"}}},

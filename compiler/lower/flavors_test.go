@@ -74,7 +74,8 @@ func TestFlavorOfOwnNodes(t *testing.T) {
 	if diff := cmp.Diff(want, c.OwnLabels); diff != "" {
 		t.Errorf("labels of the pool (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(plain[0].NodeTaints, c.Flavor.Taints); diff != "" || len(c.Flavor.Tolerations) != len(c.NodeTaints) {
+	if diff := cmp.Diff(plain[0].NodeTaints, c.Flavor.Taints); diff != "" ||
+		len(c.Flavor.Tolerations) != len(c.NodeTaints) {
 		t.Errorf("the flavor has other taints than the nodes:\n%s", diff)
 	}
 	if diff := cmp.Diff(plain[0].PoolLabels, withoutLabel(c.PoolLabels, "example.com/pool")); diff != "" {

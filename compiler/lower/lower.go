@@ -236,7 +236,8 @@ func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 		for i, class := range classes {
 			value, known := facts.ClassValue(class.Name)
 			out = append(out, ir.PriorityClass{
-				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == usual && b.Cluster.Existing == nil,
+				Name: class.Name, Value: int32(class.Value),
+				Default:  t.Default && i == usual && b.Cluster.Existing == nil,
 				Preempts: facts.PreemptsByPriority || preemptsPods(t),
 				Tier:     tier, Note: note,
 				BuiltIn: known && value == class.Value, Existing: class.Existing,

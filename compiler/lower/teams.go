@@ -260,7 +260,8 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 		for _, name := range teams {
 			if team, ok := b.Teams[name]; ok {
 				q.Teams = append(q.Teams, ir.SharingTeam{
-					Name: name, Namespace: namespaceOf(team, name), InExisting: team.Namespace != nil && team.Namespace.Existing,
+					Name: name, Namespace: namespaceOf(team, name),
+					InExisting: team.Namespace != nil && team.Namespace.Existing,
 				})
 			}
 		}

@@ -106,7 +106,9 @@ var (
 		"cluster", "network", "images", "security", "organisation", "versions", "monitoring", "kueue",
 		"delivery",
 	}
-	acceptingEntities = []string{"hardware", "topologies", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals"}
+	acceptingEntities = []string{
+		"hardware", "topologies", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals",
+	}
 )
 
 // blueprintAcceptances returns the acceptances of the blueprint, with their reasons.

@@ -34,7 +34,8 @@ func existingNodeRules() []Rule {
 		rule("W0442", "Kueue selects nodes by a label that GKE may not set", onEach(capacities, unknownFlavorLabels),
 			resolved, except(ir.KAI)),
 		rule("E0443", "topology is invalid", on("topologies.*", invalidTopology), except(ir.KAI)),
-		rule("E0444", "topology of nodes that Kueue selects by no label", topologyWithoutLabels, resolved, except(ir.KAI)),
+		rule("E0444", "topology of nodes that Kueue selects by no label", topologyWithoutLabels, resolved,
+			except(ir.KAI)),
 		rule("W0445", "jobs wait for ever on a topology whose nodes start for pods", onEach(capacities, scaledTopology),
 			resolved, except(ir.KAI)),
 		rule("W0447", "tier has no capacity, so its queues admit no job", on("tiers.*", emptyTier)),
@@ -49,8 +50,8 @@ func settingsOfOthers(r *report, capacity fieldPath, c schema.Capacity) {
 		return
 	}
 	for _, field := range []string{
-		"minNodes", "placement", "upgrades", "autoRepair", "nodeLabels", "nodeTaints", "autoProvisioned", "computeClass",
-		"takeOver",
+		"minNodes", "placement", "upgrades", "autoRepair", "nodeLabels", "nodeTaints", "autoProvisioned",
+		"computeClass", "takeOver",
 	} {
 		if path := capacity.at(field); r.Written(path...) {
 			cure := "remove " + field
@@ -60,8 +61,8 @@ func settingsOfOthers(r *report, capacity fieldPath, c schema.Capacity) {
 			case "takeOver":
 				cure += ", or replace existing by the consumption option of the node pool"
 			}
-			r.addKey(path, say("others own the nodes of capacity %q, so the platform cannot set %s", capacity.name(), field),
-				see(capacity.at("consumption", "existing"), "the nodes exist"), advise(cure))
+			r.addKey(path, say("others own the nodes of capacity %q, so the platform cannot set %s", capacity.name(),
+				field), see(capacity.at("consumption", "existing"), "the nodes exist"), advise(cure))
 		}
 	}
 }
@@ -116,7 +117,8 @@ func invalidFlavor(r *report, capacity fieldPath, c schema.Capacity) {
 		here := path.at("tolerations", diag.Index(i))
 		switch exists := t.Operator == "Exists"; {
 		case exists && t.Value != nil && *t.Value != "":
-			r.addKey(here.at("value"), `a toleration with operator "Exists" has no value`, help("remove value, or operator"))
+			r.addKey(here.at("value"), `a toleration with operator "Exists" has no value`,
+				help("remove value, or operator"))
 		case t.Key == nil && !exists:
 			r.add(here, "a toleration without key tolerates every taint, and needs operator \"Exists\"",
 				help(`add key, or operator: "Exists"`))
@@ -183,8 +185,10 @@ func unknownNodes(r *report) {
 			}
 			reported[c.Name] = true
 			r.addKey(at("capacity", c.Name),
-				say("capacity %q has no hardware, so the platform's policies cannot compare pods with its nodes", c.Name),
-				see(at("teams", teams[own].Name), "the platform creates the namespace of this team, whose jobs get the nodes"),
+				say("capacity %q has no hardware, so the platform's policies cannot compare pods with its nodes",
+					c.Name),
+				see(at("teams", teams[own].Name), "the platform creates the namespace of this team, whose jobs get "+
+					"the nodes"),
 				help("add the hardware of the nodes, or write namespace: existing for the team"))
 		}
 	}
@@ -197,8 +201,8 @@ func settingsInExisting(r *report, team fieldPath, t schema.Team) {
 		return
 	}
 	for _, field := range []string{
-		"group", "members", "bucket", "deleteBucketData", "nodesListBucket", "roles", "serviceAccount", "allow", "maxJobs",
-		"labels",
+		"group", "members", "bucket", "deleteBucketData", "nodesListBucket", "roles", "serviceAccount", "allow",
+		"maxJobs", "labels",
 	} {
 		if path := team.at(field); r.Written(path...) {
 			r.addKey(path, say("others own the namespace of team %q, so the platform cannot set up its %s", team.name(),
@@ -233,7 +237,8 @@ func sameExistingNodes(r *report) {
 		}
 		r.addKey(at("capacity", c.Name), say("capacities %q and %q select nodes by %s, so they can be the same nodes",
 			other.Name, c.Name, by), see(at("capacity", other.Name), "the other capacity"),
-			helpOrAccept("if no queue counts the same nodes twice", "write flavor: nodeLabels, which tell the nodes apart"))
+			helpOrAccept("if no queue counts the same nodes twice",
+				"write flavor: nodeLabels, which tell the nodes apart"))
 	}
 }
 
@@ -248,7 +253,8 @@ func unguardedNamespaces(r *report) {
 			continue
 		}
 		options := []option{
-			helpOrAccept("if the owners of the namespace see to it", "let the platform create a namespace for the team"),
+			helpOrAccept("if the owners of the namespace see to it",
+				"let the platform create a namespace for the team"),
 		}
 		if labels := r.labelsOfOthers(t); labels != nil {
 			options = append(options, note("jobs reach no queue unless the owners run kubectl label namespace %s %s",
@@ -294,8 +300,8 @@ func conflictingGroups(r *report) {
 		for i, g := range groups {
 			if a, b, key := r.conflict(groups[:i], g); key != "" && !r.separated(q, teams) {
 				r.addKey(queueQuota(q, teams).at(b),
-					say("flavors %q and %q select nodes by different values of label %s, and count no common resource", a, b,
-						key),
+					say("flavors %q and %q select nodes by different values of label %s, and count no common resource",
+						a, b, key),
 					helpOrAccept("if no pod requests resources of both",
 						"count a common resource on both, such as pods: a pod then gets only one of the flavors"))
 			}
@@ -434,7 +440,8 @@ func mixedTopologies(r *report, tier fieldPath, t schema.Tier) {
 		}
 	}
 	if with != "" && without != "" {
-		r.addKey(tier.at("capacity"), say("capacity %q has a topology and %q has none, so no job can use both", with, without),
+		r.addKey(tier.at("capacity"),
+			say("capacity %q has a topology and %q has none, so no job can use both", with, without),
 			helpOrAccept("if different jobs use them", "give all capacities of the tier a topology, or none"))
 	}
 }

@@ -228,7 +228,8 @@ func (r *report) plainCapacities(tier string) []string {
 // is wrong, so that its properties are unknown.
 func (r *report) anyBroken(capacities []string) bool {
 	return slices.ContainsFunc(capacities, func(c string) bool {
-		return r.Broken[[2]string{"capacity", c}] || r.Broken[[2]string{"hardware", r.Blueprint.Capacity[c].HardwareClass()}]
+		return r.Broken[[2]string{"capacity", c}] ||
+			r.Broken[[2]string{"hardware", r.Blueprint.Capacity[c].HardwareClass()}]
 	})
 }
 

@@ -226,84 +226,107 @@ func checkNamespaces(r *report) {
 // derivedNames checks the names that are derived from the blueprint's names. The
 // limits are those of the APIs.
 func derivedNames(r *report) {
-	reported := map[string]bool{} // one report for each field, however many objects
-	checkLength := func(add func(fieldPath, string, ...option)) func(path fieldPath, what, name string, most int) {
-		return func(path fieldPath, what, name string, most int) {
-			if len(name) > most {
-				add(path, say("the name of %s has %d characters, but at most %d are allowed", what, len(name),
-					most), help("choose a shorter name"))
-			}
-		}
-	}
-	given, givenKey := checkLength(r.add), checkLength(r.addKey)
-	tooLong := func(path fieldPath, what, name string, most int) {
-		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
-			reported[key] = true
-			r.addKey(path, say("%s would be named %q, with %d characters, but at most %d are allowed", what, name,
-				len(name), most), help("shorten the names that this name contains"))
-		}
-	}
+	n := nameLengths{report: r, reported: map[string]bool{}}
 	for _, c := range r.Plan.Capacities {
 		if pools := c.Pools(); c.Sliced() && len(pools) > 0 {
-			tooLong(at("capacity", c.Name), fmt.Sprintf("the last node pool of capacity %q", c.Name),
+			n.derived(at("capacity", c.Name), fmt.Sprintf("the last node pool of capacity %q", c.Name),
 				pools[len(pools)-1], 40)
 		}
 	}
 	for _, t := range r.Plan.Teams {
 		if r.Blueprint.Teams[t.Name].Bucket.Name == "" {
-			tooLong(at("teams", t.Name), fmt.Sprintf("the bucket of team %q", t.Name), t.Bucket, 63)
+			n.derived(at("teams", t.Name), fmt.Sprintf("the bucket of team %q", t.Name), t.Bucket, 63)
 		}
 		for _, q := range t.Queues {
-			path := at("teams", t.Name, "quota", q.Tier)
-			what := fmt.Sprintf("the LocalQueue of team %q for tier %q", t.Name, q.Tier)
-			if q.Shared {
-				path, what = at("tiers", q.Tier), fmt.Sprintf("the LocalQueue of tier %q", q.Tier)
-			}
-			names := r.Blueprint.Teams[t.Name].Queues[q.Tier]
-			// The name of a LocalQueue is used as the value of a label. The default
-			// name of the ClusterQueue is not longer.
-			switch {
-			case q.LocalQueues != nil:
-				for _, l := range q.LocalQueues {
-					givenKey(at("teams", t.Name, "queues", q.Tier, "localQueues", l.Name), what, l.Name, 63)
-				}
-			case names.LocalQueue != nil:
-				given(at("teams", t.Name, "queues", q.Tier, "localQueue"), what, q.LocalQueue, 63)
-			default:
-				tooLong(path, what, q.LocalQueue, 63)
-			}
-			if names.ClusterQueue != nil && !q.Shared {
-				given(at("teams", t.Name, "queues", q.Tier, "clusterQueue"),
-					fmt.Sprintf("the ClusterQueue of team %q for tier %q", t.Name, q.Tier), q.ClusterQueue, 253)
-			}
+			n.checkQueue(t.Name, q)
 		}
 	}
-	workloadPriorityNames(r, givenKey)
+	n.checkWorkloadPriorities()
 	for _, q := range r.Plan.SharedQueues {
-		given(at("tiers", q.Tier, "shared", "clusterQueue"), fmt.Sprintf("the ClusterQueue of tier %q", q.Tier),
+		n.given(at("tiers", q.Tier, "shared", "clusterQueue"), fmt.Sprintf("the ClusterQueue of tier %q", q.Tier),
 			q.ClusterQueue, 253)
 	}
 	if name := r.Blueprint.Network.Name; name != nil && r.Plan.OwnsNetwork() {
-		tooLong(at("network", "name"), "the firewall rule of the network", *name+"-webhooks", 63)
+		n.derived(at("network", "name"), "the firewall rule of the network", *name+"-webhooks", 63)
 	}
 	if r.Blueprint.Delivery.StateBucket == nil {
-		tooLong(at("name"), "the bucket of the Terraform state", r.Plan.Delivery.StateBucket, 63)
+		n.derived(at("name"), "the bucket of the Terraform state", r.Plan.Delivery.StateBucket, 63)
 	}
-	namesOfPods(r.Plan.Workloads, tooLong)
+	n.checkPods()
 }
 
-// workloadPriorityNames checks the names of WorkloadPriorityClasses.
-func workloadPriorityNames(r *report, givenKey func(path fieldPath, what, name string, most int)) {
-	for name, t := range sorted(r.Blueprint.Tiers) {
+// nameLengths reports names that are longer than the APIs allow.
+type nameLengths struct {
+	*report
+	reported map[string]bool // derived names: one report for each field, however many objects
+}
+
+// given checks a name that is the value of a field.
+func (n nameLengths) given(path fieldPath, what, name string, most int) {
+	n.check(n.add, path, what, name, most)
+}
+
+// givenKey checks a name that is the key of a field.
+func (n nameLengths) givenKey(path fieldPath, what, name string, most int) {
+	n.check(n.addKey, path, what, name, most)
+}
+
+func (nameLengths) check(
+	add func(fieldPath, string, ...option), path fieldPath, what, name string, most int,
+) {
+	if len(name) > most {
+		add(path, say("the name of %s has %d characters, but at most %d are allowed", what, len(name), most),
+			help("choose a shorter name"))
+	}
+}
+
+// derived checks a name that contains other names.
+func (n nameLengths) derived(path fieldPath, what, name string, most int) {
+	if key := diag.Path(path) + what; len(name) > most && !n.reported[key] {
+		n.reported[key] = true
+		n.addKey(path, say("%s would be named %q, with %d characters, but at most %d are allowed", what, name,
+			len(name), most), help("shorten the names that this name contains"))
+	}
+}
+
+// checkQueue checks the names of a team's queue in a tier.
+func (n nameLengths) checkQueue(team string, q ir.Queue) {
+	path := at("teams", team, "quota", q.Tier)
+	what := fmt.Sprintf("the LocalQueue of team %q for tier %q", team, q.Tier)
+	if q.Shared {
+		path, what = at("tiers", q.Tier), fmt.Sprintf("the LocalQueue of tier %q", q.Tier)
+	}
+	names := n.Blueprint.Teams[team].Queues[q.Tier]
+	// The name of a LocalQueue is used as the value of a label. The default name of the
+	// ClusterQueue is not longer.
+	switch {
+	case q.LocalQueues != nil:
+		for _, l := range q.LocalQueues {
+			n.givenKey(at("teams", team, "queues", q.Tier, "localQueues", l.Name), what, l.Name, 63)
+		}
+	case names.LocalQueue != nil:
+		n.given(at("teams", team, "queues", q.Tier, "localQueue"), what, q.LocalQueue, 63)
+	default:
+		n.derived(path, what, q.LocalQueue, 63)
+	}
+	if names.ClusterQueue != nil && !q.Shared {
+		n.given(at("teams", team, "queues", q.Tier, "clusterQueue"),
+			fmt.Sprintf("the ClusterQueue of team %q for tier %q", team, q.Tier), q.ClusterQueue, 253)
+	}
+}
+
+// checkWorkloadPriorities checks the names of WorkloadPriorityClasses.
+func (n nameLengths) checkWorkloadPriorities() {
+	for name, t := range sorted(n.Blueprint.Tiers) {
 		for _, class := range sortedKeys(t.WorkloadPriorities) { // jobs name it in a label
-			givenKey(at("tiers", name, "workloadPriorities", class), "a WorkloadPriorityClass", class, 63)
+			n.givenKey(at("tiers", name, "workloadPriorities", class), "a WorkloadPriorityClass", class, 63)
 		}
 	}
 }
 
-// namesOfPods checks the names that are derived from the name of a workload.
-func namesOfPods(workloads []ir.Workload, tooLong func(path fieldPath, what, name string, most int)) {
-	for _, w := range workloads {
+// checkPods checks the names that are derived from the names of workloads.
+func (n nameLengths) checkPods() {
+	for _, w := range n.Plan.Workloads {
 		// The names of a Job's pods are also their host names. The controller of
 		// composite jobs checks the names of their pods, which end in five random
 		// characters. The last pod has the longest name.
@@ -312,15 +335,15 @@ func namesOfPods(workloads []ir.Workload, tooLong func(path fieldPath, what, nam
 			jobs := max(1, w.Slices)
 			host = fmt.Sprintf("%s-%s-%d-%d-abcde", w.Name, w.ReplicatedJob(), jobs-1, w.Pods/jobs-1)
 		}
-		tooLong(at("workloads", w.Template), fmt.Sprintf("the last pod of workload %q", w.Template), host, 63)
+		n.derived(at("workloads", w.Template), fmt.Sprintf("the last pod of workload %q", w.Template), host, 63)
 		for _, a := range w.Auxiliaries {
 			if len(host) > 63 {
 				break // the workload's own name must be shortened first
 			}
-			tooLong(at("workloads", w.Template, "auxiliary", a.Name), fmt.Sprintf("auxiliary pod %q", a.Name),
+			n.derived(at("workloads", w.Template, "auxiliary", a.Name), fmt.Sprintf("auxiliary pod %q", a.Name),
 				w.Name+"-"+a.Name+"-0-0-abcde", 63)
 		}
-		tooLong(at("workloads", w.Template), fmt.Sprintf("the placement group of workload %q", w.Template),
+		n.derived(at("workloads", w.Template), fmt.Sprintf("the placement group of workload %q", w.Template),
 			w.PlacementGroup, 40)
 	}
 }

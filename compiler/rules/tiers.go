@@ -342,8 +342,8 @@ func onePriority(r *report, tier fieldPath, t schema.Tier) {
 			return // no policy of the platform compares the priorities of its jobs
 		}
 		r.addKey(tier, say("tier %q has no priority", tier.name()),
-			help("add priority, the value of its PriorityClass, or priorities or workloadPriorities, several values by "+
-				"name"))
+			help("add priority, the value of its PriorityClass, or priorities or workloadPriorities, several values "+
+				"by name"))
 	case t.Priority != nil && t.Priorities != nil:
 		r.addKey(tier.at("priorities"), say("tier %q already has a priority", tier.name()),
 			see(tier.at("priority"), "the priority"), help("remove priority or priorities"))
@@ -373,8 +373,8 @@ func sameClass(r *report) {
 	}
 	for _, name := range sortedKeys(tiers) {
 		for _, class := range sortedKeys(tiers[name].Priorities) {
-			other := first[class]
-			if p := tiers[name].Priorities[class]; p.Existing && len(other) == 4 && tiers[other[1]].Priorities[class] == p {
+			p, other := tiers[name].Priorities[class], first[class]
+			if p.Existing && len(other) == 4 && tiers[other[1]].Priorities[class] == p {
 				continue // both tiers use a class of others
 			}
 			claim(class, at("tiers", name, "priorities", class))
@@ -400,7 +400,8 @@ func checksOutsideTier(r *report, tier fieldPath, t schema.Tier) {
 		return
 	}
 	for _, name := range sortedKeys(t.AdmissionChecks) {
-		r.resolveNames(tier.at("admissionChecks", name), "capacity of tier "+tier.name(), t.AdmissionChecks[name], known)
+		r.resolveNames(tier.at("admissionChecks", name), "capacity of tier "+tier.name(), t.AdmissionChecks[name],
+			known)
 	}
 }
 
@@ -408,10 +409,12 @@ func checksOutsideTier(r *report, tier fieldPath, t schema.Tier) {
 func ownChecks(r *report) {
 	for tier, t := range sorted(r.Blueprint.Tiers) {
 		for _, name := range sortedKeys(t.AdmissionChecks) {
-			if i := slices.IndexFunc(r.Plan.Capacities, func(c ir.Capacity) bool { return c.AdmissionCheck == name }); i >= 0 {
+			makes := func(c ir.Capacity) bool { return c.AdmissionCheck == name }
+			if i := slices.IndexFunc(r.Plan.Capacities, makes); i >= 0 {
 				c := r.Plan.Capacities[i].Name
 				r.addKey(at("tiers", tier, "admissionChecks", name),
-					say("the platform makes AdmissionCheck %q, for capacity %q", name, c), see(at("capacity", c), "the capacity"),
+					say("the platform makes AdmissionCheck %q, for capacity %q", name, c),
+					see(at("capacity", c), "the capacity"),
 					help("remove the check here: jobs on this capacity pass it in any case"))
 			}
 		}

@@ -345,18 +345,22 @@ cluster: {`,
 		{name: "most nodes", old: "maxNodes: 8", new: "maxNodes: 12"},
 		{
 			name: "flavor", old: "maxNodes: 8", new: "maxNodes: 8, flavor: {name: \"research.spot\", " +
-				`nodeLabels: "example.com/pool": "spot", nodeTaints: [{key: "example.com/a", value: "b", effect: "NoSchedule"}], ` +
-				`tolerations: [{key: "example.com/a", operator: "Equal", value: "b", effect: "NoExecute", seconds: 60}]}`,
+				`nodeLabels: "example.com/pool": "spot", ` +
+				`nodeTaints: [{key: "example.com/a", value: "b", effect: "NoSchedule"}], ` +
+				`tolerations: [{key: "example.com/a", operator: "Equal", value: "b", effect: "NoExecute", ` +
+				`seconds: 60}]}`,
 		},
 		{
 			name: "topology", old: "cohorts: research: {}",
 			new: "topologies: racks: levels: [\"example.com/rack\"]\n" +
-				"capacity: \"research-l4\": {accept: W0445: \"raised\", flavor: topology: \"racks\"}\ncohorts: research: {}",
+				"capacity: \"research-l4\": {accept: W0445: \"raised\", flavor: topology: \"racks\"}\n" +
+				"cohorts: research: {}",
 		},
 		{
 			name: "nodes and a namespace of others", old: "cohorts: research: {}",
-			new: "capacity: \"any-node\": consumption: existing: {}\ntiers: old: {priority: 500, capacity: [\"any-node\"], " +
-				"shared: {teams: [\"people\"], quota: \"any-node\": resources: {cpu: 100, memory: \"400Gi\", pods: 500}}}\n" +
+			new: "capacity: \"any-node\": consumption: existing: {}\n" +
+				"tiers: old: {priority: 500, capacity: [\"any-node\"], shared: {teams: [\"people\"], " +
+				"quota: \"any-node\": resources: {cpu: 100, memory: \"400Gi\", pods: 500}}}\n" +
 				"teams: people: {namespace: existing: \"default\"}\ncohorts: research: {}",
 		},
 		{name: "another cluster", replaced: 4, old: `name:    "prod"`, new: `name:    "other"`},

@@ -17,12 +17,12 @@ const (
 // unedited says for a field of the blueprint, or for all fields below one, why no edit of
 // allEdits changes it.
 var unedited = map[string]string{
+	"capacity.*.consumption.flexStart.admissionCheck": noResource,
+
 	"capacity.*.maxSlices":                     "the tag autoscaled=true sets it",
 	"capacity.*.takeOver":                      "TestTakeOver",
 	"capacity.*.consumption.flexStart.retries": noResource,
 	"capacity.*.consumption.flexStart.retry":   noResource,
-
-	"capacity.*.consumption.flexStart.admissionCheck": noResource,
 	"cluster.existing.has.dataplaneV2":         noResource,
 	"cluster.existing.has.workloadIdentity":    noResource,
 	"cluster.existing.jobset":                  noResource,
@@ -70,7 +70,8 @@ var unedited = map[string]string{
 
 // outside are the parts of the blueprint that reach no resource except dashboards.
 var outside = []string{
-	"accept", "cohorts", "demonstration", "kueue", "notes", "organisation", "rehearsals", "scheduler", "tiers", "workloads",
+	"accept", "cohorts", "demonstration", "kueue", "notes", "organisation", "rehearsals", "scheduler", "tiers",
+	"workloads",
 }
 
 // setting is a field in the text of an edit, with the rest of its line as its value.

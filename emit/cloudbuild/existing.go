@@ -83,8 +83,8 @@ func leaveCluster(p *ir.Platform, s scheduler) []task {
 	for _, c := range p.Controllers() {
 		variables = append(variables, variable{strings.ToUpper(c.Field), c.Namespace})
 	}
-	tasks := []task{clusterStep(p, 7200, "leave", readScript("leave.sh", "STOP", s.stop, "PRIORITIES", removedPriorities(p)),
-		append(variables, s.variables...)...)}
+	script := readScript("leave.sh", "STOP", s.stop, "PRIORITIES", removedPriorities(p))
+	tasks := []task{clusterStep(p, 7200, "leave", script, append(variables, s.variables...)...)}
 	if p.Delivery.GitOps.On() { // whoever has installed the controllers with the tool uninstalls them
 		return tasks
 	}

@@ -67,8 +67,8 @@ func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 func checkPlatform(p *ir.Platform) error {
 	for _, c := range p.AllCapacities() {
 		if c.Existing() && (!c.KnowsNodes() || c.MaxNodes == 0) {
-			return Unplayable("capacity " + c.Name + " has nodes of others: write their hardware, and their number in " +
-				"nodes or maxNodes, so that a rehearsal can count what they hold")
+			return Unplayable("capacity " + c.Name + " has nodes of others: write their hardware, and their number " +
+				"in nodes or maxNodes, so that a rehearsal can count what they hold")
 		}
 		if len(c.PerNode) == 0 {
 			return Unplayable("capacity " + c.Name + ": batchwright does not know the machine type " + c.Machine.Type +

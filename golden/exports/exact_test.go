@@ -43,7 +43,8 @@ func TestExactImport(t *testing.T) {
 		for _, f := range files {
 			compiled = append(compiled, f.Content)
 		}
-		if diff := compareWorlds(decodeWorld(t, text), decodeWorld(t, bytes.Join(compiled, []byte("\n---\n")))); diff != "" {
+		back := bytes.Join(compiled, []byte("\n---\n"))
+		if diff := compareWorlds(decodeWorld(t, text), decodeWorld(t, back)); diff != "" {
 			t.Fatalf("world %d (-running +compiled):\n%s\n%s", seed, diff, res.Blueprint)
 		}
 	}
@@ -106,7 +107,9 @@ func sortGroups(groups []v1beta2.ResourceGroup) {
 	for _, g := range groups {
 		slices.SortFunc(g.Flavors, func(a, b v1beta2.FlavorQuotas) int { return cmpNames(a.Name, b.Name) })
 	}
-	slices.SortFunc(groups, func(a, b v1beta2.ResourceGroup) int { return cmpNames(a.Flavors[0].Name, b.Flavors[0].Name) })
+	slices.SortFunc(groups, func(a, b v1beta2.ResourceGroup) int {
+		return cmpNames(a.Flavors[0].Name, b.Flavors[0].Name)
+	})
 }
 
 func cmpNames(a, b v1beta2.ResourceFlavorReference) int { return strings.Compare(string(a), string(b)) }
@@ -115,16 +118,16 @@ func cmpNames(a, b v1beta2.ResourceFlavorReference) int { return strings.Compare
 // order in which the platform writes them, and defaults are omitted.
 type world struct {
 	*rand.Rand
-	objects   []any
-	flavors   []string
-	cohorts   []string
-	parents   map[string]string
-	resources []string
+	objects []any
+	flavors []string
+	cohorts []string
+	parents map[string]string
 }
 
 // worldResources are the resources of worlds, in the order in which queues list them.
 var worldResources = []string{
-	"cpu", "memory", "nvidia.com/gpu", "ephemeral-storage", "example.com/licence", "nvidia.com/mig-1g.10gb", "token", "pods",
+	"cpu", "memory", "nvidia.com/gpu", "ephemeral-storage", "example.com/licence", "nvidia.com/mig-1g.10gb", "token",
+	"pods",
 }
 
 func newWorld(seed uint64) *world {
@@ -145,7 +148,8 @@ func newWorld(seed uint64) *world {
 	}
 	if w.some(2) {
 		for i := range 1 + w.IntN(3) {
-			w.add("WorkloadPriorityClass", "", fmt.Sprintf("urgent.%d", i), &v1beta2.WorkloadPriorityClass{Value: int32(i * 100)})
+			w.add("WorkloadPriorityClass", "", fmt.Sprintf("urgent.%d", i),
+				&v1beta2.WorkloadPriorityClass{Value: int32(i * 100)})
 		}
 	}
 	return w
@@ -203,12 +207,17 @@ func (w *world) addFlavor(i int) {
 		}
 	}
 	if w.some(3) {
-		f.Spec.NodeTaints = []corev1.Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: corev1.TaintEffectNoSchedule}}
+		f.Spec.NodeTaints = []corev1.Taint{
+			{Key: "nvidia.com/gpu", Value: "present", Effect: corev1.TaintEffectNoSchedule},
+		}
 	}
 	if w.some(3) {
 		f.Spec.Tolerations = []corev1.Toleration{
-			{Key: "a", Operator: corev1.TolerationOpExists}, {Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
-				TolerationSeconds: new(int64(30))},
+			{Key: "a", Operator: corev1.TolerationOpExists},
+			{
+				Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
+				TolerationSeconds: new(int64(30)),
+			},
 			{Key: "b", Operator: corev1.TolerationOpEqual, Value: "c", Effect: corev1.TaintEffectNoSchedule},
 		}
 	}
@@ -264,7 +273,9 @@ func (w *world) groups(lends, sorted bool) []v1beta2.ResourceGroup {
 		}
 		mine := slices.Clone(flavors[:f])
 		if sorted {
-			slices.SortFunc(mine, func(a, b string) int { return slices.Index(w.flavors, a) - slices.Index(w.flavors, b) })
+			slices.SortFunc(mine, func(a, b string) int {
+				return slices.Index(w.flavors, a) - slices.Index(w.flavors, b)
+			})
 		}
 		for _, name := range mine {
 			quota := v1beta2.FlavorQuotas{Name: v1beta2.ResourceFlavorReference(name)}
@@ -330,9 +341,9 @@ func (w *world) addQueue(i int) {
 }
 
 func (w *world) preemption(lends bool) *v1beta2.ClusterQueuePreemption {
+	within := []v1beta2.PreemptionPolicy{v1beta2.PreemptionPolicyNever, v1beta2.PreemptionPolicyLowerPriority}
 	p := v1beta2.ClusterQueuePreemption{
-		WithinClusterQueue:  []v1beta2.PreemptionPolicy{v1beta2.PreemptionPolicyNever, v1beta2.PreemptionPolicyLowerPriority}[w.IntN(2)],
-		ReclaimWithinCohort: v1beta2.PreemptionPolicyNever,
+		WithinClusterQueue: within[w.IntN(2)], ReclaimWithinCohort: v1beta2.PreemptionPolicyNever,
 	}
 	if lends && w.some(2) {
 		p.ReclaimWithinCohort = v1beta2.PreemptionPolicyAny

@@ -47,8 +47,8 @@ func TestCheck(t *testing.T) {
 		{"teams", `{labels: "é": "a"}`, Unknown, ""}, // CUE normalizes the label
 		{"tiers", `{priority: 10, capacity: ["a"]}`, Fits, `{"priority":10,"capacity":["a"],"default":false,` +
 			`"preempts":{"inQueue":"Never","toReclaim":"Any","toBorrow":"Never"},` +
-			`"nextCapacity":{"beforeBorrowing":false,"beforeEvicting":true},"admissionChecks":{},"maxGraceSeconds":120,` +
-			`"namespaces":"teams","accept":{}}`},
+			`"nextCapacity":{"beforeBorrowing":false,"beforeEvicting":true},"admissionChecks":{},` +
+			`"maxGraceSeconds":120,"namespaces":"teams","accept":{}}`},
 		{"tiers", `{priority: 10}`, Unfit, ""}, // capacity is required
 		{"capacity", `{hardware: "a", consumption: {}}`, Unfit, ""},
 		{"capacity", `{hardware: "a", consumption: {spot: {}, onDemand: {}}}`, Unfit, ""},

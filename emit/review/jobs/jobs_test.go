@@ -228,15 +228,17 @@ var changes = []struct {
 	},
 	{
 		name:  "AdmissionCheck",
-		edits: []string{"queueing: \"BestEffortFIFO\"", "queueing: \"BestEffortFIFO\", admissionChecks: budget: \"all\""},
+		edits: []string{`queueing: "BestEffortFIFO"`, `queueing: "BestEffortFIFO", admissionChecks: budget: "all"`},
 		want: []string{
 			"AdmissionCheck budget of tier batch | jobs of apps, speech, vision in tier batch | -, wait, wait",
 		},
 	},
 	{
-		name:  "no AdmissionCheck",
-		given: []string{"queueing: \"BestEffortFIFO\"", "queueing: \"BestEffortFIFO\", admissionChecks: budget: [\"demand\"]"},
-		edits: []string{", admissionChecks: budget: [\"demand\"]", ""},
+		name: "no AdmissionCheck",
+		given: []string{
+			`queueing: "BestEffortFIFO"`, `queueing: "BestEffortFIFO", admissionChecks: budget: ["demand"]`,
+		},
+		edits: []string{`, admissionChecks: budget: ["demand"]`, ""},
 		want: []string{
 			"no AdmissionCheck budget of tier batch | jobs of speech, vision in tier batch | -, may start, may start",
 		},
@@ -279,8 +281,10 @@ var changes = []struct {
 		},
 	},
 	{
-		name:  "next capacity",
-		edits: []string{`queueing: "BestEffortFIFO"`, `queueing: "BestEffortFIFO", nextCapacity: beforeBorrowing: true`},
+		name: "next capacity",
+		edits: []string{
+			`queueing: "BestEffortFIFO"`, `queueing: "BestEffortFIFO", nextCapacity: beforeBorrowing: true`,
+		},
 		want: []string{
 			"nextCapacity of tier batch | jobs of speech, vision in tier batch | -, start elsewhere, start elsewhere",
 		},

@@ -246,8 +246,8 @@ var derivedFields = map[string][]string{
 		"Teams.Queues.Cohort",
 	},
 	"it follows from the team, whose changes are told": {
-		"SharedQueues.Teams.InExisting", "SharedQueues.Teams.Namespace", "Workloads.KubeAccount", "Workloads.Name", "Workloads.Namespace",
-		"Workloads.Queue",
+		"SharedQueues.Teams.InExisting", "SharedQueues.Teams.Namespace", "Workloads.KubeAccount", "Workloads.Name",
+		"Workloads.Namespace", "Workloads.Queue",
 	},
 	"it follows from the workload and the nodes of its capacities, whose changes are told": {
 		"Workloads.Auxiliaries.GraceSeconds", "Workloads.Auxiliaries.NodeSelector.Key",
@@ -394,8 +394,8 @@ var unowned = []string{
 }
 
 // ofExistingNodes are the fields of nodes that others own; the machine follows from the hardware.
-var ofExistingNodes = []string{"Name", "Hardware", "Zones", "Static", "MaxNodes", "NodeLabels", "Flavor.Name", "Flavor.Taints",
-	"Flavor.Tolerations", "Flavor.Topology"}
+var ofExistingNodes = []string{"Name", "Hardware", "Zones", "Static", "MaxNodes", "NodeLabels", "Flavor.Name",
+	"Flavor.Taints", "Flavor.Tolerations", "Flavor.Topology"}
 
 // isUnowned reports whether a plan does not have a field, because its cluster belongs to
 // others.
