@@ -357,11 +357,11 @@ cluster: {`,
 				"cohorts: research: {}",
 		},
 		{
-			name: "nodes and a namespace of others", old: "cohorts: research: {}",
-			new: "capacity: \"any-node\": consumption: existing: {}\n" +
-				"tiers: old: {priority: 500, capacity: [\"any-node\"], shared: {teams: [\"people\"], " +
-				"quota: \"any-node\": resources: {cpu: 100, memory: \"400Gi\", pods: 500}}}\n" +
-				"teams: people: {namespace: existing: \"default\"}\ncohorts: research: {}",
+			name: "nodes and a namespace of others",
+			old:  `speech: members: ["user:ana@example.com", "serviceAccount:ci@my-project.iam.gserviceaccount.com"]`,
+			new: "speech: namespace: existing: \"speech-jobs\"\n}\n" +
+				"capacity: \"any-node\": consumption: existing: {}\ntiers: old: {priority: 500, capacity: [\"any-node\"], " +
+				"shared: {teams: [\"speech\"], quota: \"any-node\": resources: {cpu: 100, memory: \"400Gi\", pods: 500}}",
 		},
 		{name: "another cluster", replaced: 4, old: `name:    "prod"`, new: `name:    "other"`},
 		{
