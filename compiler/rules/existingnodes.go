@@ -424,7 +424,8 @@ func scaledTopology(r *report, c ir.Capacity) {
 	if c.Flavor.Topology != "" && !c.Static && c.MinNodes < c.MaxNodes && !c.Queued() {
 		r.addKey(at("capacity", c.Name, "flavor", "topology"),
 			say("jobs never start nodes of capacity %q: Kueue places pods only on nodes that exist", c.Name),
-			helpOrAccept("if the jobs fit the nodes that always exist", "set nodes, or a consumption option that starts all nodes of a job first"))
+			helpOrAccept("if the jobs fit the nodes that always exist",
+				"set nodes, or a consumption option that starts all nodes of a job first"))
 	}
 }
 
