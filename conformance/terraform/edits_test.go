@@ -360,8 +360,9 @@ cluster: {`,
 			name: "nodes and a namespace of others",
 			old:  `speech: members: ["user:ana@example.com", "serviceAccount:ci@my-project.iam.gserviceaccount.com"]`,
 			new: "speech: namespace: existing: \"speech-jobs\"\n}\n" +
-				"capacity: \"any-node\": consumption: existing: {}\ntiers: old: {priority: 500, capacity: [\"any-node\"], " +
-				"shared: {teams: [\"speech\"], quota: \"any-node\": resources: {cpu: 100, memory: \"400Gi\", pods: 500}}",
+				"capacity: \"any-node\": consumption: existing: {}\n" +
+				"tiers: old: {priority: 500, capacity: [\"any-node\"], shared: {teams: [\"speech\"], " +
+				"quota: \"any-node\": resources: {cpu: 100, memory: \"400Gi\", pods: 500}}",
 		},
 		{name: "another cluster", replaced: 4, old: `name:    "prod"`, new: `name:    "other"`},
 		{
