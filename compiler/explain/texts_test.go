@@ -138,7 +138,7 @@ func ownTexts() map[string][]string {
 			"E0891", "E0892", "E0893", "E0894", "E0897", "E0898", "W0899",
 		},
 		"the exports that batchwright imports": {
-			"E0920", "E0921", "E0922", "E0923", "E0924", "W0925", "W0926", "E0929",
+			"E0920", "E0921", "E0922", "E0923", "E0924", "W0925", "W0926", "E0929", "W0930",
 		},
 		"the folder that batchwright writes": {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906", "E0907"},
 		"the user's own file of prices": {

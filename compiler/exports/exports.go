@@ -142,6 +142,7 @@ func Read(files []File, purpose Purpose) (out Export, findings diag.List, err er
 			"give the export of one cluster: gcloud container clusters describe CLUSTER --format=json")
 	}
 	r.readModules()
+	r.reportUnread()
 	if findings.HasErrors() {
 		return Export{}, findings, nil
 	}
@@ -158,6 +159,7 @@ func Codes() []diag.Code {
 		{ID: codeAutopilot, Severity: diag.Error, Title: "cluster to import is an Autopilot cluster"},
 		{ID: codeClusters, Severity: diag.Error, Title: "exports contain several clusters"},
 		{ID: codeField, Severity: diag.Warning, Title: "object has a field that its API version does not have"},
+		{ID: codePassedOver, Severity: diag.Warning, Title: "file has nothing to import beside others that have"},
 		{ID: codeSecret, Severity: diag.Warning, Title: "export contains a Secret"},
 	}
 }
@@ -172,4 +174,6 @@ const (
 	codeField     = "W0925"
 	codeSecret    = "W0926"
 	codeClusters  = "E0929"
+
+	codePassedOver = "W0930"
 )

@@ -203,3 +203,44 @@ func utf16Text(s string) string {
 	}
 	return string(out)
 }
+
+// TestForms: JSON lines, and what the REST API of GKE answers, are read at their places.
+func TestForms(t *testing.T) {
+	lines := `{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "a"}, "spec": {}}` + "\n" +
+		`{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "b"}, "spec": {}}` + "\n"
+	cluster := `{"name": "prod", "location": "us-central1", "currentMasterVersion": "1.34.1-gke.100"}`
+	for content, want := range map[string]string{
+		lines:                             "a f:1:81, b f:2:81",
+		`{"clusters": [` + cluster + `]}`: "prod f:1:24",
+		lines + "{\"clusters\": [" + cluster + "]}": "a f:1:81, b f:2:81, prod f:3:24",
+	} {
+		out, findings, err := exports.Read([]exports.File{{Name: "f", Content: []byte(content)}}, exports.Import)
+		var got []string
+		for _, o := range out.All {
+			got = append(got, o.Name+" "+o.Place().String())
+		}
+		if err != nil || findings.Len() > 0 || strings.Join(got, ", ") != want {
+			t.Errorf("%s\ngot %q, want %q (%v %v)", content, got, want, err, findings.Sorted())
+		}
+	}
+}
+
+// TestPassedOver: import passes over a file that has nothing for it, unless no file has anything.
+func TestPassedOver(t *testing.T) {
+	cohort := exports.File{Name: "cohort", Content: []byte(
+		"apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: a}\nspec: {}\n")}
+	values := exports.File{Name: "values", Content: []byte("replicas: 3\n")}
+	for _, c := range []struct {
+		files   []exports.File
+		purpose exports.Purpose
+		want    string
+	}{
+		{[]exports.File{values, cohort}, exports.Import, "W0930"}, {[]exports.File{values}, exports.Import, "E0921"},
+		{[]exports.File{values, cohort}, exports.Comparison, "E0921"},
+	} {
+		_, findings, err := exports.Read(c.files, c.purpose)
+		if found := findings.Sorted(); err != nil || len(found) != 1 || found[0].Code != c.want {
+			t.Errorf("%s of %d files: %v %v, want %s", c.purpose, len(c.files), found, err, c.want)
+		}
+	}
+}

@@ -17,7 +17,7 @@ func (r *reader) readGoogle(doc *document, n *yaml.Node) {
 	case has("config"):
 		r.readPool(doc, n, clusterPath(n))
 	default:
-		r.add(codeNothing, doc.span(n), fmt.Sprintf("this is no object that %s knows", r.purpose), r.wanted())
+		r.addUnread(doc.span(n), fmt.Sprintf("this is no object that %s knows", r.purpose))
 	}
 }
 

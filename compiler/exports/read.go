@@ -27,6 +27,8 @@ type reader struct {
 	findings *diag.List
 	export   Export
 	seen     map[string]*Object
+	// unread are findings about files, or documents in them, of which nothing is read.
+	unread []diag.Finding
 }
 
 // add adds an error.
@@ -55,7 +57,7 @@ func (r *reader) readFile(f File) {
 		return
 	}
 	r.hideSecrets(doc)
-	before, mistakes := len(r.export.All), r.findings.Count(diag.Error)
+	before, mistakes := len(r.export.All), r.findings.Count(diag.Error)+len(r.unread)
 	for _, root := range doc.roots {
 		r.readRoot(doc, root)
 	}
@@ -65,9 +67,29 @@ func (r *reader) readFile(f File) {
 			words.Count(n, "placeholder"), words.Truncate(words.OneLine(first.Value), 60)), fillInTemplate)
 	}
 	isRead := func(o *Object) bool { return !o.Ignored }
-	if mistakes == r.findings.Count(diag.Error) && !doc.repeats && !slices.ContainsFunc(r.export.All[before:], isRead) {
-		r.add(codeNothing, doc.span(doc.roots[0]),
-			fmt.Sprintf("the file contains nothing that %s reads", r.purpose), r.wanted())
+	if mistakes == r.findings.Count(diag.Error)+len(r.unread) && !doc.repeats && !slices.ContainsFunc(r.export.All[before:], isRead) {
+		r.addUnread(doc.span(doc.roots[0]), fmt.Sprintf("the file contains nothing that %s reads", r.purpose))
+	}
+}
+
+// addUnread adds a finding about a file, or a document in it, of which nothing is read.
+func (r *reader) addUnread(span diag.Span, message string) {
+	r.unread = append(r.unread, diag.Finding{
+		Code: codeNothing, Severity: diag.Error, Span: span, Message: message, Help: r.wanted(),
+	})
+}
+
+// reportUnread reports what is not read. Import passes over it if it reads something else: a folder
+// of manifests also has files such as kustomization.yaml.
+func (r *reader) reportUnread() {
+	read := r.purpose == Import &&
+		slices.ContainsFunc(r.export.All, func(o *Object) bool { return !o.Ignored })
+	for _, f := range r.unread {
+		if read {
+			f.Code, f.Severity = codePassedOver, diag.Warning
+			f.Help = "it is passed over; if import should read it, " + f.Help
+		}
+		r.findings.Add(f)
 	}
 }
 
@@ -152,9 +174,11 @@ func (r *reader) readRoot(doc *document, root *yaml.Node) {
 	has := func(key string) bool { return child(root, key) != nil }
 	switch {
 	case root.Kind == yaml.SequenceNode:
-		for _, item := range root.Content {
-			r.readGoogle(doc, item)
-		}
+		r.readItems(doc, root)
+	case !has("name") && isList(child(root, "clusters")): // as the REST API answers
+		r.readItems(doc, child(root, "clusters"))
+	case !has("name") && isList(child(root, "nodePools")):
+		r.readItems(doc, child(root, "nodePools"))
 	case root.Kind != yaml.MappingNode:
 		r.add(codeNothing, doc.span(root), "the file contains a single value, not an object", giveOutput)
 	case strings.HasSuffix(scalar(root, "kind"), "List") && has("apiVersion"):
@@ -174,6 +198,15 @@ func (r *reader) readRoot(doc *document, root *yaml.Node) {
 		r.readGoogle(doc, root)
 	}
 }
+
+// readItems adds clusters or node pools.
+func (r *reader) readItems(doc *document, list *yaml.Node) {
+	for _, item := range list.Content {
+		r.readGoogle(doc, item)
+	}
+}
+
+func isList(n *yaml.Node) bool { return n != nil && n.Kind == yaml.SequenceNode }
 
 // readList adds the objects of a List.
 func (r *reader) readList(doc *document, root *yaml.Node) {
