@@ -32,7 +32,7 @@ func (p *Platform) InstallsScheduler() bool { return Choose(p.Scheduler, p.Insta
 
 // InstallsJobSet reports whether JobSet is part of the platform: the build or the GitOps
 // tool installs it. Every emitter asks this function.
-func (p *Platform) InstallsJobSet() bool { return !p.OthersRunJobSet() }
+func (p *Platform) InstallsJobSet() bool { return !p.OthersRunJobSet() && !p.OnlyExisting() }
 
 // ToolkitGroup is the group, and the folder, with which Cluster Toolkit's gcluster applies
 // what is in the cluster.

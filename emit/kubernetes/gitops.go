@@ -42,7 +42,8 @@ const (
 // gitOpsAnnotator returns a function that adds the annotations that the platform's
 // GitOps tool reads to objects. Without a tool it changes nothing.
 func gitOpsAnnotator(p *ir.Platform) func(objects []any) {
-	annotations := ir.ChooseGitOps(p.Delivery.GitOps.Tool, argoAnnotations, fluxAnnotations, configSyncAnnotations)
+	configSync := func(object any, stays bool) map[string]string { return configSyncAnnotations(p, object, stays) }
+	annotations := ir.ChooseGitOps(p.Delivery.GitOps.Tool, argoAnnotations, fluxAnnotations, configSync)
 	if annotations == nil {
 		return func([]any) {}
 	}
@@ -56,7 +57,8 @@ func gitOpsAnnotator(p *ir.Platform) func(objects []any) {
 			if !ok { // a kustomization
 				continue
 			}
-			added := annotations(o, staysWithTeam(o, namespaces))
+			_, adopted := object.GetLabels()[ir.LabelExisting] // the tool must not delete it
+			added := annotations(o, adopted || staysWithTeam(o, namespaces))
 			if len(added) == 0 {
 				continue
 			}
@@ -137,11 +139,11 @@ func fluxAnnotations(object any, stays bool) map[string]string {
 
 // configSyncAnnotations returns the annotations for Config Sync. It applies an object
 // after the objects that it depends on, and deletes the object before them.
-func configSyncAnnotations(object any, stays bool) map[string]string {
+func configSyncAnnotations(p *ir.Platform, object any, stays bool) map[string]string {
 	if stays {
 		return map[string]string{configSyncDeletion: "detach"}
 	}
-	after := kueue.DependsOn(object)
+	after := kueue.DependsOn(p, object)
 	if len(after) == 0 {
 		return nil
 	}

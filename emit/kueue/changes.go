@@ -1,6 +1,12 @@
 package kueue
 
-import "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+import (
+	"slices"
+
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
 
 // APIVersion is the version of the API of Kueue's objects.
 const APIVersion = "kueue.x-k8s.io/v1beta2"
@@ -12,9 +18,9 @@ func IsReplaced(object any) bool {
 	return ok
 }
 
-// DependsOn returns the objects of Kueue to which an object refers, as
-// GROUP/KIND/NAME.
-func DependsOn(object any) []string {
+// DependsOn returns the objects of Kueue of the platform to which an object refers, as
+// GROUP/KIND/NAME. AdmissionChecks of others are none of them.
+func DependsOn(p *ir.Platform, object any) []string {
 	var out []string
 	add := func(kind, name string) {
 		if name != "" {
@@ -24,6 +30,10 @@ func DependsOn(object any) []string {
 	switch o := object.(type) {
 	case *v1beta2.Cohort:
 		add("Cohort", string(o.Spec.ParentName))
+	case *v1beta2.ResourceFlavor:
+		if o.Spec.TopologyName != nil {
+			add("Topology", string(*o.Spec.TopologyName))
+		}
 	case *v1beta2.AdmissionCheck:
 		add(o.Spec.Parameters.Kind, o.Spec.Parameters.Name)
 	case *v1beta2.LocalQueue:
@@ -37,7 +47,10 @@ func DependsOn(object any) []string {
 		}
 		if checks := o.Spec.AdmissionChecksStrategy; checks != nil {
 			for _, c := range checks.AdmissionChecks {
-				add("AdmissionCheck", string(c.Name))
+				own := func(a ir.AdmissionCheck) bool { return a.Name == string(c.Name) }
+				if slices.ContainsFunc(p.AdmissionChecks, own) {
+					add("AdmissionCheck", string(c.Name))
+				}
 			}
 		}
 	}

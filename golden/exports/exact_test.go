@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/emit/kubernetes"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // worlds is the number of random worlds that TestExactImport imports. Their seeds are fixed.
@@ -29,25 +32,63 @@ var worlds = flag.Int("worlds", 50, "number of random worlds to import")
 // groups, in any namespaces, whoever owns the nodes.
 func TestExactImport(t *testing.T) {
 	for seed := range *worlds {
-		w := newWorld(uint64(seed))
-		text := w.text(t)
-		res, err := importer.Import([]exports.File{{Name: "queues.yaml", Content: text}}, importer.Options{})
-		if err != nil || res.Findings.HasErrors() {
-			t.Fatalf("world %d: %v %v\n%s", seed, err, res.Findings.Sorted(), text)
-		}
-		files, err := kubernetes.Files(compileImport(t, res.Blueprint))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var compiled [][]byte
-		for _, f := range files {
-			compiled = append(compiled, f.Content)
-		}
-		back := bytes.Join(compiled, []byte("\n---\n"))
-		if diff := compareWorlds(decodeWorld(t, text), decodeWorld(t, back)); diff != "" {
-			t.Fatalf("world %d (-running +compiled):\n%s\n%s", seed, diff, res.Blueprint)
+		text := newWorld(uint64(seed)).text(t)
+		is := importWorld(t, []exports.File{{Name: "queues.yaml", Content: text}})
+		if diff := compareWorlds(decodeWorld(t, text), is); diff != "" {
+			t.Fatalf("world %d (-running +compiled):\n%s\n%s", seed, diff, text)
 		}
 	}
+}
+
+// TestFoldersComeBack: the queues of every golden folder with Kueue come back from an import of its
+// objects as they are.
+func TestFoldersComeBack(t *testing.T) {
+	folders, err := filepath.Glob(fixture.Path("golden", "*", "kubernetes", "resource-flavors.yaml"))
+	if err != nil || len(folders) < 5 {
+		t.Fatalf("%d folders: %v", len(folders), err)
+	}
+	for _, flavors := range folders {
+		folder := filepath.Dir(flavors)
+		t.Run(filepath.Base(filepath.Dir(folder)), func(t *testing.T) {
+			var files []exports.File
+			var texts [][]byte
+			for _, pattern := range []string{"*.yaml", "teams/*.yaml"} {
+				names, err := filepath.Glob(filepath.Join(folder, pattern))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range names {
+					content, err := os.ReadFile(name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					files, texts = append(files, exports.File{Name: name, Content: content}), append(texts, content)
+				}
+			}
+			was := decodeWorld(t, bytes.Join(texts, []byte("\n---\n")))
+			if diff := compareWorlds(was, importWorld(t, files)); diff != "" {
+				t.Errorf("(-folder +compiled):\n%s", diff)
+			}
+		})
+	}
+}
+
+// importWorld returns the objects of Kueue that the imported blueprint of files compiles to.
+func importWorld(t *testing.T, in []exports.File) map[string]any {
+	t.Helper()
+	res, err := importer.Import(in, importer.Options{})
+	if err != nil || res.Findings.HasErrors() {
+		t.Fatalf("%v %v", err, res.Findings.Sorted())
+	}
+	files, err := kubernetes.Files(compileImport(t, res.Blueprint))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compiled [][]byte
+	for _, f := range files {
+		compiled = append(compiled, f.Content)
+	}
+	return decodeWorld(t, bytes.Join(compiled, []byte("\n---\n")))
 }
 
 // TestExactImportFindsDifferences: a comparison of worlds sees a changed amount, a lost limit and
@@ -70,7 +111,7 @@ func TestExactImportFindsDifferences(t *testing.T) {
 
 // compareWorlds returns the difference of two worlds in the objects of Kueue, "" if there is none.
 func compareWorlds(was, is map[string]any) string {
-	return cmp.Diff(was, is, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(metav1.ObjectMeta{}, "Labels"),
+	return cmp.Diff(was, is, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(metav1.ObjectMeta{}, "Labels", "Annotations"),
 		cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 }))
 }
 
