@@ -206,8 +206,11 @@ func utf16Text(s string) string {
 
 // TestForms: JSON lines, and what the REST API of GKE answers, are read at their places.
 func TestForms(t *testing.T) {
-	lines := `{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "a"}, "spec": {}}` + "\n" +
-		`{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "b"}, "spec": {}}` + "\n"
+	cohort := func(name string) string {
+		return `{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", ` +
+			`"metadata": {"name": "` + name + `"}, "spec": {}}` + "\n"
+	}
+	lines := cohort("a") + cohort("b")
 	cluster := `{"name": "prod", "location": "us-central1", "currentMasterVersion": "1.34.1-gke.100"}`
 	for content, want := range map[string]string{
 		lines:                             "a f:1:81, b f:2:81",

@@ -67,7 +67,8 @@ func (r *reader) readFile(f File) {
 			words.Count(n, "placeholder"), words.Truncate(words.OneLine(first.Value), 60)), fillInTemplate)
 	}
 	isRead := func(o *Object) bool { return !o.Ignored }
-	if mistakes == r.findings.Count(diag.Error)+len(r.unread) && !doc.repeats && !slices.ContainsFunc(r.export.All[before:], isRead) {
+	if mistakes == r.findings.Count(diag.Error)+len(r.unread) && !doc.repeats &&
+		!slices.ContainsFunc(r.export.All[before:], isRead) {
 		r.addUnread(doc.span(doc.roots[0]), fmt.Sprintf("the file contains nothing that %s reads", r.purpose))
 	}
 }

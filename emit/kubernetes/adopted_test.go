@@ -11,7 +11,8 @@ import (
 // what it has adopted.
 func TestAdoptedStays(t *testing.T) {
 	for tool, mark := range map[ir.GitOpsTool]string{
-		"": "batchwright-existing: \"true\"", ir.ArgoCD: "Prune=false", ir.Flux: "kustomize.toolkit.fluxcd.io/prune: disabled",
+		"": `batchwright-existing: "true"`, ir.ArgoCD: "Prune=false",
+		ir.Flux:       "kustomize.toolkit.fluxcd.io/prune: disabled",
 		ir.ConfigSync: "client.lifecycle.config.k8s.io/deletion: detach",
 	} {
 		plan := testPlan()
