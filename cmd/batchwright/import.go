@@ -70,9 +70,10 @@ error. With --output the report goes to standard output.
 Import reads nothing from Google Cloud or a cluster. It never prints the content of
 a Secret. If a file has a mistake, import writes nothing and exits with 1.`,
 		Example: `  kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies -A -o yaml > queues.yaml
+  kubectl get admissionchecks,workloadpriorityclasses,priorityclasses -o yaml > classes.yaml
   kubectl -n kueue-system get deployments,configmaps -o yaml > kueue.yaml
   gcloud container clusters describe prod --location us-central1 --format=json > cluster.json
-  batchwright import --output platform queues.yaml kueue.yaml cluster.json`,
+  batchwright import --output platform queues.yaml classes.yaml kueue.yaml cluster.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: o.run,
 	}
