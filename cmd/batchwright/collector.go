@@ -19,13 +19,25 @@ const spendable = 300 << 20
 func collectLess(blueprints uint64) {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		collectOnce.Do(func() {
-			debug.SetGCPercent(1600) // 64 MiB before the first collection
-			afterCollections(func() { debug.SetGCPercent(growthOf(liveHeap(), blueprints*spendable)) })
+			limit := blueprints * spendable
+			debug.SetGCPercent(firstGrowth(liveHeap(), limit))
+			afterCollections(func() { debug.SetGCPercent(growthOf(liveHeap(), limit)) })
 		})
 	}
 }
 
 var collectOnce sync.Once
+
+// firstGrowth returns by how many percent a heap may grow before the first collection of
+// a compilation: by so many that an empty heap, of 4 MiB to the runtime, gets 64 MiB.
+// A command that has read large exports has a larger heap, which grows as later.
+func firstGrowth(live, limit uint64) int {
+	const percent = 1600
+	if live+live*percent/100 > limit {
+		return growthOf(live, limit)
+	}
+	return percent
+}
 
 // growthOf returns by how many percent a heap may grow before the next collection, if
 // its objects have the given number of bytes: by 300, but at most to limit, and at

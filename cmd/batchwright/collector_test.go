@@ -21,3 +21,13 @@ func TestGrowthOf(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstGrowth: what a command read before it compiles does not multiply the heap.
+func TestFirstGrowth(t *testing.T) {
+	const mib = 1 << 20
+	for live, want := range map[uint64]int{0: 1600, 17 * mib: 1600, 18 * mib: 300, 152 * mib: 100} {
+		if got := firstGrowth(live, 300*mib); got != want {
+			t.Errorf("firstGrowth(%d MiB) = %d, want %d", live/mib, got, want)
+		}
+	}
+}
