@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -447,19 +448,15 @@ func mixedTopologies(r *report, tier fieldPath, t schema.Tier) {
 	}
 }
 
-// onlyInExisting reports whether others own the namespaces of all teams with a queue in a tier, and
-// the tier has a queue.
-func (r *report) onlyInExisting(tier string) bool {
-	found := false
-	for q, teams := range r.Plan.ClusterQueues() {
-		if q.Tier == tier {
-			if hasOwnTeam(teams) {
-				return false
-			}
-			found = true
-		}
+// listExistingTiers returns the tiers that have queues, all for teams in namespaces of others.
+func listExistingTiers(p *ir.Platform) map[string]bool {
+	tiers, own := map[string]bool{}, map[string]bool{}
+	for q, teams := range p.ClusterQueues() {
+		tiers[q.Tier] = true
+		own[q.Tier] = own[q.Tier] || hasOwnTeam(teams) || p.OwnsCluster()
 	}
-	return found && !r.Plan.OwnsCluster()
+	maps.DeleteFunc(tiers, func(tier string, _ bool) bool { return own[tier] })
+	return tiers
 }
 
 func emptyTier(r *report, tier fieldPath, t schema.Tier) {

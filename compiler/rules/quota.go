@@ -128,7 +128,7 @@ func deadQueues(r *report) {
 	for _, name := range sortedKeys(b.Teams) {
 		for tier, quota := range sorted(b.Teams[name].Quota) {
 			switch {
-			case len(b.Tiers[tier].Capacity) == 0 || b.Tiers[tier].Shared != nil || r.onlyInExisting(tier):
+			case len(b.Tiers[tier].Capacity) == 0 || b.Tiers[tier].Shared != nil || r.existingTiers()[tier]:
 			case len(quota) == 0:
 				r.addKey(at("teams", name, "quota", tier),
 					say("team %q has no quota on any capacity of tier %q", name, tier),
@@ -141,7 +141,7 @@ func deadQueues(r *report) {
 		}
 	}
 	for tier, t := range sorted(b.Tiers) {
-		if t.Shared == nil || len(t.Capacity) == 0 || r.onlyInExisting(tier) ||
+		if t.Shared == nil || len(t.Capacity) == 0 || r.existingTiers()[tier] ||
 			slices.ContainsFunc(t.Capacity, func(c string) bool { _, given := t.Shared.Quota[c]; return !given }) {
 			continue // the quota covers all of a capacity
 		}

@@ -338,7 +338,7 @@ func onePriority(r *report, tier fieldPath, t schema.Tier) {
 	switch {
 	case len(t.WorkloadPriorities) > 0 && (t.Priority == nil || t.Priorities == nil):
 	case t.Priority == nil && t.Priorities == nil:
-		if r.onlyInExisting(tier.name()) {
+		if r.existingTiers()[tier.name()] {
 			return // no policy of the platform compares the priorities of its jobs
 		}
 		r.addKey(tier, say("tier %q has no priority", tier.name()),
@@ -468,7 +468,7 @@ func openQueues(r *report, tier fieldPath, t schema.Tier) {
 func impossibleLabels(r *report) {
 	b := r.Blueprint
 	for name, t := range sorted(b.Tiers) {
-		if r.onlyInExisting(name) {
+		if r.existingTiers()[name] {
 			continue // no namespace of others gets a label
 		}
 		for _, key := range sortedKeys(t.Namespaces.Labels) {
