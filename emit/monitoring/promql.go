@@ -230,8 +230,10 @@ func replaceNamed(p *ir.Platform, label, expr string) string {
 		return expr
 	}
 	expr = `label_join(` + expr + `, "` + joined + `", "/", "` + teamVariable.Label + `", "name")`
+	var b strings.Builder
+	b.WriteString(strings.Repeat(`label_replace(`, len(named)/2) + expr)
 	for pair := range slices.Chunk(named, 2) {
-		expr = `label_replace(` + expr + `, "` + label + `", "` + pair[1] + `", "` + joined + `", "` + pair[0] + `")`
+		b.WriteString(`, "` + label + `", "` + pair[1] + `", "` + joined + `", "` + pair[0] + `")`)
 	}
-	return expr
+	return b.String()
 }
