@@ -39,6 +39,8 @@ type comparison struct {
 	rehearse bool
 	// live are the names of exports to compare with.
 	live []string
+	// handover is the directory for what the owners of running objects do, "" for none.
+	handover string
 }
 
 func (c Command) diffCommand() *cobra.Command {
@@ -85,7 +87,9 @@ its node pools from "gcloud container clusters describe ... --format=json". It
 works offline, and shows what applying the compiled folder would create, change
 and replace. If Terraform would replace the running cluster or one of its node
 pools, diff reports an error. Objects that only the cluster has are not the
-platform's, and stay. docs/import.md describes the comparison.
+platform's, and stay. docs/import.md describes the comparison. With --handover, it
+also writes a folder for the owners of objects that the platform takes over: which
+tools, such as Argo CD, must keep them first, and the commands in their order.
 
 PATHs work as in compile, and apply to both revisions.
 
@@ -97,7 +101,8 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
   batchwright diff --base HEAD blueprints/prod            # what have I changed?
   batchwright diff --base origin/main blueprints/prod     # what does my branch change?
   batchwright diff --base v1.2 --head v1.3 --format markdown blueprints/prod
-  batchwright diff --live queues.yaml --live cluster.json blueprints/prod`,
+  batchwright diff --live queues.yaml --live cluster.json blueprints/prod
+  batchwright diff --live queues.yaml --handover handover blueprints/prod`,
 		RunE: d.run,
 	}
 	flags := cmd.Flags()
@@ -112,6 +117,7 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 	flags.BoolVar(&d.rehearse, "rehearse", false, "play the rehearsals of the later revision on both, and compare")
 	flags.StringArrayVar(&d.live, "live", nil,
 		"compare with what runs: a `file` that kubectl or gcloud has exported; repeatable")
+	flags.StringVar(&d.handover, "handover", "", "with --live: `directory` to write the hand-over of running objects into")
 	d.addInput(cmd)
 	d.addFormat(cmd, "output format of the differences", formatText, formatMarkdown, formatJSON, formatGitHub,
 		formatSARIF)
@@ -124,7 +130,7 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	if changed("output") && d.out == "" || d.out == "-" {
 		return usageErrorf("-o: want a directory")
 	}
-	if err := cmp.Or(checkNamed(cmd, "prices", d.prices), checkPaths(paths), d.input.check()); err != nil {
+	if err := cmp.Or(checkNamed(cmd, "prices", d.prices), checkNamed(cmd, "handover", d.handover), checkPaths(paths), d.input.check()); err != nil {
 		return err
 	}
 	if changed("live") {
@@ -137,6 +143,9 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 			return usageErrorf("--live excludes --format sarif: a cluster has no findings to compare with")
 		}
 		return d.compareLive(cmd.Context(), paths)
+	}
+	if changed("handover") {
+		return usageErrorf("--handover needs --live: exports say which objects run, and who applies them")
 	}
 	if !changed("base") {
 		switch {

@@ -3,12 +3,19 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/progress"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
+	"github.com/batchwright/batchwright/emit/handover"
 	"github.com/batchwright/batchwright/emit/review"
 	"github.com/batchwright/batchwright/emit/review/live"
 )
@@ -51,6 +58,11 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 	if err := d.writeLiveFindings(&changes.Findings); err != nil {
 		return err
 	}
+	if d.handover != "" {
+		if err := d.writeHandover(after.Plan.Name, changes.Foreign); err != nil {
+			return err
+		}
+	}
 	r := review.CompareLive("the cluster", after.State, changes)
 	// Unlike a comparison of folders, it says what was compared even if nothing changes.
 	if err := d.writeReview(r, d.folderPath(after.Plan)); err != nil {
@@ -78,4 +90,32 @@ func (d *comparison) writeLiveFindings(l *diag.List) error {
 		return d.writeFindings(d.Stderr, l, formatJSON)
 	}
 	return d.showText(l)
+}
+
+// writeHandover writes the folder for the owners of running objects that the platform takes over.
+func (d *comparison) writeHandover(platform string, objects []*exports.Object) error {
+	if _, err := os.Lstat(filepath.Join(d.handover, filepath.FromSlash(emit.IdentityPath))); err == nil {
+		return usageErrorf("--handover %s: that is a deploy folder; choose another directory", d.handover)
+	}
+	tree, err := handover.Files(platform, objects)
+	if err != nil {
+		return err
+	}
+	manifest, err := disk.Manifest(tree)
+	if err != nil {
+		return err
+	}
+	// The manifest is in a folder whose name begins with a dot, so it is the first file.
+	report, err := disk.Write(d.handover, append(emit.Tree{manifest}, tree...), disk.WriteOptions{})
+	switch {
+	case errors.Is(err, disk.ErrNotFolder):
+		return usageErrorf("--handover: %s is not a directory", d.handover)
+	case errors.Is(err, disk.ErrConflict):
+		return d.showConflicts(d.handover, report.Conflicts, "move the file, or choose another directory")
+	case err != nil:
+		return err
+	}
+	_, err = fmt.Fprintf(d.Stderr, "%s: %s to hand over\n", inFolder(d.handover, "README.md"),
+		words.Count(len(objects), "object"))
+	return err
 }

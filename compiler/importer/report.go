@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/exports"
@@ -120,21 +118,6 @@ func ignoredConsequence(kind string) string {
 	return "import does not read objects of this kind"
 }
 
-// managerOf returns the tool that marks the objects that it applies with a label or
-// annotation, "" for other keys.
-func managerOf(key string) string {
-	for _, m := range [][2]string{
-		{"argocd.argoproj.io/", "Argo CD"}, {"kustomize.toolkit.fluxcd.io/", "Flux"},
-		{"helm.toolkit.fluxcd.io/", "Flux"}, {"configmanagement.gke.io/", "Config Sync"},
-		{"configsync.gke.io/", "Config Sync"}, {"meta.helm.sh/", "Helm"},
-	} {
-		if strings.HasPrefix(key, m[0]) {
-			return m[1]
-		}
-	}
-	return ""
-}
-
 // reportMetadata reports the labels and annotations of an object that the platform applies.
 // It omits the labels and annotations of kubectl and of Kubernetes itself: they have no
 // meaning for others.
@@ -142,24 +125,31 @@ func (o *object) reportMetadata() {
 	if o.Kind == "Deployment" || o.Kind == "ConfigMap" {
 		return
 	}
-	for _, field := range []string{"labels", "annotations"} {
+	applier, applied := o.Applier()
+	for _, field := range []string{"annotations", "labels"} {
 		values, _ := exports.At(o.Fields, "metadata", field).(map[string]any)
-		consequence := ""
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			if strings.HasPrefix(key, "kubectl.kubernetes.io/") || strings.HasPrefix(key, "kubernetes.io/") {
-				continue
-			}
-			if consequence == "" {
-				consequence = "the compiled object has labels and annotations of its own"
-			}
-			if tool := managerOf(key); tool != "" {
-				consequence = tool + " applies the object: take it out there before batchwright applies its own"
-			}
+		if !hasOwnKeys(values) {
+			continue
 		}
-		if consequence != "" {
-			o.report("metadata."+field, NoPart, "", consequence)
+		consequence := "the compiled object has labels and annotations of its own"
+		if applied {
+			consequence = applier.String() + " applies the object: hand it over first, as \"batchwright diff --live FILE " +
+				"--handover DIR\" describes"
+			applied = false // once
+		}
+		o.report("metadata."+field, NoPart, "", consequence)
+	}
+}
+
+// hasOwnKeys reports whether labels or annotations have a key that neither kubectl nor Kubernetes
+// itself sets.
+func hasOwnKeys(values map[string]any) bool {
+	for key := range values {
+		if !strings.HasPrefix(key, "kubectl.kubernetes.io/") && !strings.HasPrefix(key, "kubernetes.io/") {
+			return true
 		}
 	}
+	return false
 }
 
 // Count returns the number of fields with the status.

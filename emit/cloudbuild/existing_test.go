@@ -41,7 +41,7 @@ case $call in
 *'get deployment kueue-controller-manager '*) printf 'registry.k8s.io/kueue/kueue:v0.19.2@sha256:00' ;;
 *'annotate --local '*) cat >/dev/null; printf 'batch/job\njobset.x-k8s.io/jobset\n' ;;
 *'get deployment jobset-controller '*) printf 'registry.k8s.io/jobset/jobset:v0.12.0' ;;
-*'get -k kubernetes '*) printf 'ClusterQueue - cq research\nNamespace - vision research\n' ;;
+*'get -k kubernetes '*) printf 'ClusterQueue - cq - - research\nNamespace - vision - - research\n' ;;
 esac
 `
 
@@ -97,7 +97,9 @@ case $call in
 *'node-pools list '*) printf 'l4|\ndefault|\n' ;;
 *'get deployment kueue-controller-manager '*) printf 'registry.k8s.io/kueue/kueue:v0.18.9' ;;
 *'annotate --local '*) cat >/dev/null; printf 'pod\n' ;;
-*'get -k kubernetes '*) printf 'ClusterQueue - cq\nNamespace - vision other\nConfigMap vision files <no value>\n' ;;
+*'get -k kubernetes '*) printf 'ClusterQueue - cq - -\nNamespace - vision - - other\nConfigMap vision files - - <no value>\n'
+  printf 'ClusterQueue - synced Argo_CD - research\nLocalQueue vision lq - Flux\n'
+  printf 'Namespace - speech Config_Sync - research\n' ;;
 esac
 `, `- its version is 1.33.9-gke.1, but the blueprint says cluster: existing: version: "1.34"
 - it has no Workload Identity Federation, so jobs would have no identities
@@ -119,6 +121,10 @@ esac
 				`kubectl label Namespace vision app.kubernetes.io/part-of=research batchwright-existing=true --overwrite
 - ConfigMap files exists and belongs to others. Rename it in the blueprint, or let its owner hand it over: ` +
 				`kubectl label -n vision ConfigMap files app.kubernetes.io/part-of=research --overwrite
+- ClusterQueue synced is applied by Argo CD, which would undo the platform's changes or delete it. ` +
+				`batchwright diff --live FILE --handover DIR writes how its owner hands it over
+- LocalQueue lq is applied by Flux, which would undo the platform's changes or delete it. ` +
+				`batchwright diff --live FILE --handover DIR writes how its owner hands it over
 `,
 		},
 	} {
@@ -144,7 +150,7 @@ case $call in
 *kueue-controller-manager*managedFields*) printf 'KUEUE kube-controller-manager' ;;
 *jobset-controller-manager*managedFields*) printf 'JOBSET kube-controller-manager' ;;
 *'get deployment jobset-controller-manager '*) printf 'registry.k8s.io/jobset/jobset:v0.11.1' ;;
-*'get -k kubernetes '*) printf 'ConfigMap kueue-system kueue-manager-config OWNER\n' ;;
+*'get -k kubernetes '*) printf 'ConfigMap kueue-system kueue-manager-config - - OWNER\n' ;;
 *) FITS ;;
 esac
 `

@@ -130,6 +130,8 @@ func (r *Review) quietPhrase() string {
 		return r.Summary[0].String()
 	case r.Live != nil && len(r.Objects) > 0:
 		return "applying creates or changes " + words.Count(len(r.Objects), "object")
+	case r.Live != nil && len(r.Live.Adopted) > 0:
+		return "applying changes only labels, on " + words.Count(len(r.Live.Adopted), "object")
 	case r.onlyPages():
 		return "changes only pages for people"
 	case len(r.Objects) > 0:

@@ -27,12 +27,12 @@ func TestHeadline(t *testing.T) {
 	stop := jobs.Outcome{Kind: jobs.Stop, Text: "stop"}
 	some := jobs.Outcome{Kind: jobs.NeverStart, Text: "with more than 4 GPUs never start"}
 	for want, r := range map[string]*Review{
-		"nothing changes":                      {},
-		"changes only the layout of files":     {Findings: &Findings{}, Live: &live.Facts{Adopted: []string{"a"}}},
-		"1 generated object changes":           {Objects: changed},
-		"applying creates or changes 1 object": {Objects: changed, Live: &live.Facts{}},
-		"undoes 1 edit by hand":                {Objects: changed, Base: &Base{Objects: 1, FromEdits: 1}},
-		"changes only pages for people":        {Objects: []objects.Object{{Kind: "file", File: "README.md"}}},
+		"nothing changes":                           {},
+		"applying changes only labels, on 1 object": {Live: &live.Facts{Adopted: []string{"a"}}},
+		"1 generated object changes":                {Objects: changed},
+		"applying creates or changes 1 object":      {Objects: changed, Live: &live.Facts{}},
+		"undoes 1 edit by hand":                     {Objects: changed, Base: &Base{Objects: 1, FromEdits: 1}},
+		"changes only pages for people":             {Objects: []objects.Object{{Kind: "file", File: "README.md"}}},
 		"changes only pages for people; 1 of 1 change does not follow from the blueprint": {
 			Objects: []objects.Object{{Kind: "file", File: "README.md"}}, Base: &Base{Objects: 1, FromTool: 1},
 		},

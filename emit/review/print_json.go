@@ -45,6 +45,10 @@ func JSON(w io.Writer, r *Review) error {
 	if r.Live != nil {
 		facts := *r.Live
 		facts.Adopted, facts.Staying = notNil(facts.Adopted), notNil(facts.Staying)
+		facts.Appliers = notNil(facts.Appliers)
+		for i, a := range facts.Appliers {
+			facts.Appliers[i].Deletes = notNil(a.Deletes)
+		}
 		facts.Skipped = notNil(facts.Skipped)
 		out.Live = &facts
 	}

@@ -11,9 +11,10 @@ import (
 
 // Titles of the lists of a comparison with exports.
 const (
-	adoptedTitle = "taken over: they get the platform's labels, and later builds treat them as its own"
-	stayingTitle = "not in the folder: they stay"
-	skippedTitle = "not compared"
+	adoptedTitle  = "taken over: they get the platform's labels, and later builds treat them as its own"
+	appliersTitle = "applied by other tools: hand them over first, as --handover DIR describes"
+	stayingTitle  = "not in the folder: they stay"
+	skippedTitle  = "not compared"
 )
 
 // liveParts returns what a comparison with exports knows besides the changes, folded except
@@ -43,7 +44,16 @@ func liveParts(facts *live.Facts) []part {
 		d.List(items...)
 		addOmitted(d, len(facts.Skipped)-n, "kind")
 	}}
-	return []part{list(adoptedTitle, facts.Adopted), list(stayingTitle, facts.Staying), skipped}
+	return []part{list(adoptedTitle, facts.Adopted), list(appliersTitle, applierLines(facts)), list(stayingTitle, facts.Staying), skipped}
+}
+
+// applierLines returns a line for each tool of others.
+func applierLines(facts *live.Facts) []string {
+	var lines []string
+	for _, a := range facts.Appliers {
+		lines = append(lines, a.String())
+	}
+	return lines
 }
 
 // liveNotice returns a notice with the objects that change and with what was not compared.
@@ -72,6 +82,7 @@ func (r *Review) liveNotice() string {
 	if hidden > 0 {
 		lines = append(lines, fmt.Sprintf("… %d more", hidden))
 	}
+	lines = append(lines, applierLines(r.Live)...)
 	skipped, notShown := firstItems(r.Live.Skipped, annotationSkipped)
 	for _, s := range skipped {
 		lines = append(lines, skippedTitle+": "+s.What+": "+s.Reason)

@@ -215,6 +215,7 @@ func (p *textPrinter) printFiles(files []file) {
 // printLive prints what a comparison with exports knows besides the changes.
 func (p *textPrinter) printLive(facts *live.Facts) {
 	p.printList(adoptedTitle, facts.Adopted)
+	p.printList(appliersTitle, applierLines(facts))
 	p.printList(stayingTitle, facts.Staying)
 	if len(facts.Skipped) == 0 {
 		return

@@ -60,8 +60,11 @@ var rooms = map[string][]string{
 		"compiler/progress", "compiler/rules",
 	},
 
-	"emit":               {},
-	"emit/disk":          {"emit"},
+	"emit":      {},
+	"emit/disk": {"emit"},
+	"emit/handover": {
+		"compiler/exports", "compiler/ir", "compiler/words", "emit", "emit/kubeyaml", "emit/markdown",
+	},
 	"emit/hostile":       {},
 	"emit/losses":        {},
 	"emit/markdown":      {"compiler/words"},
@@ -125,7 +128,7 @@ var rooms = map[string][]string{
 		"compiler/catalog", "compiler/console", "compiler/cost", "compiler/diag", "compiler/explain",
 		"compiler/exports", "compiler/fit", "compiler/importer", "compiler/ir", "compiler/kinds", "compiler/progress",
 		"compiler/trace/export", "compiler/words",
-		"emit", "emit/disk", "emit/folder", "emit/graph", "emit/mermaid", "emit/rehearsal",
+		"emit", "emit/disk", "emit/folder", "emit/graph", "emit/handover", "emit/mermaid", "emit/rehearsal",
 		"emit/rehearsal/page", "emit/rehearsal/report", "emit/rehearsal/standing", "emit/review",
 		"emit/review/delta", "emit/review/live", "emit/review/summary",
 	},

@@ -156,10 +156,16 @@ elif [[ -n $running_jobset && " $(managers "$JOBSET" jobset-controller-manager) 
   foreign+=" $JOBSET "
 fi
 
-# The owner of an object can hand it over with a label. Kinds that the cluster does not
-# know yet have no objects.
+# The owner of an object can hand it over with a label. A tool that applies objects, such as
+# Argo CD, marks them. Kinds that the cluster does not know yet have no objects.
 # shellcheck disable=SC2016 # the variables belong to the template
-template='{{define "object"}}{{.kind}} {{with .metadata.namespace}}{{.}}{{else}}-{{end}} {{.metadata.name}}
+template='{{define "tool"}}
+  {{- if index . "argocd.argoproj.io/tracking-id"}}Argo_CD{{else if index . "meta.helm.sh/release-name"}}Helm
+  {{- else if eq (print (index . "configmanagement.gke.io/managed")) "enabled"}}Config_Sync
+  {{- else if index . "kustomize.toolkit.fluxcd.io/name"}}Flux{{else}}-{{end}}{{end}}
+  {{- define "object"}}{{.kind}} {{with .metadata.namespace}}{{.}}{{else}}-{{end}} {{.metadata.name}}
+  {{- " "}}{{with .metadata.annotations}}{{template "tool" .}}{{else}}-{{end}}
+  {{- " "}}{{with .metadata.labels}}{{template "tool" .}}{{else}}-{{end}}
   {{- with .metadata.labels}} {{index . "app.kubernetes.io/part-of"}}{{end}}{{"\n"}}{{end}}
   {{- if eq .kind "List"}}{{range .items}}{{template "object" .}}{{end}}{{else}}{{template "object" .}}{{end}}'
 errors=$(mktemp)
@@ -168,8 +174,17 @@ for manifests in kubernetes dashboards; do
   live=$(kubectl get -k "$manifests" --ignore-not-found -o "go-template=$template" 2>"$errors") || true
   unexpected=$(awk '!/no matches for kind|ensure CRDs are installed first/' "$errors")
   [[ -z $unexpected ]] || report "the objects of $manifests/ cannot be compared: $unexpected"
-  while read -r kind namespace object owner; do
-    if [[ -z $kind || $owner == "$NAME" || $foreign == *" $namespace "* ]]; then
+  while read -r kind namespace object mark label owner; do
+    if [[ -z $kind || $foreign == *" $namespace "* ]]; then
+      continue
+    fi
+    tool=${mark#-}
+    tool=${tool:-${label#-}}
+    if [[ -n $tool && $kind != Namespace ]]; then
+      report "$kind $object is applied by ${tool//_/ }, which would undo the platform's changes or delete it. batchwright diff --live FILE --handover DIR writes how its owner hands it over"
+      continue
+    fi
+    if [[ $owner == "$NAME" ]]; then
       continue
     fi
     where=() keep=()

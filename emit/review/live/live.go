@@ -44,6 +44,8 @@ type Result struct {
 	// Replacements are the clusters and node pools that Terraform must replace.
 	Replacements []objects.Replacement
 	Facts        Facts
+	// Foreign are the objects of others that the folder has too, in the order of the folder.
+	Foreign []*exports.Object
 	// Findings are errors: what runs and would be replaced.
 	Findings diag.List
 }
@@ -56,11 +58,23 @@ type Facts struct {
 	// recognizes its objects, sorted by kind and name. Unless Objects holds them, too,
 	// nothing else about them changes.
 	Adopted []string `json:"adopted"`
+	// Appliers are the tools that apply objects which the folder has too, sorted by tool and name.
+	Appliers []Applier `json:"appliers"`
 	// Staying are the objects that the folder does not have and that stay as they are,
 	// sorted by kind and name.
 	Staying []string `json:"staying"`
 	// Skipped are the kinds and resources that were not compared.
 	Skipped []Skipped `json:"skipped"`
+}
+
+// Applier is a tool of others, such as Argo CD, that applies objects which the folder has too.
+type Applier struct {
+	// Name is the tool, and what in it applies the objects: "Argo CD Application queues".
+	Name string `json:"name"`
+	// Objects are the objects by kind and name.
+	Objects []string `json:"objects"`
+	// Deletes are those that the tool deletes when they leave its source.
+	Deletes []string `json:"deletes"`
 }
 
 // Skipped is something that was not compared.
@@ -116,6 +130,7 @@ func Compare(f Folder, export exports.Export) (*Result, error) {
 	slices.SortStableFunc(c.out.Objects, func(a, b objects.Object) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
+	c.out.Facts.Appliers = appliers(c.out.Foreign)
 	slices.Sort(c.out.Facts.Adopted)
 	slices.Sort(c.out.Facts.Staying)
 	return &c.out, nil
@@ -241,6 +256,9 @@ func (c *comparison) isOurs(o *exports.Object) bool {
 // compareObject compares an object that runs with its manifest.
 func (c *comparison) compareObject(running, manifest *exports.Object) {
 	ours := c.isOurs(running)
+	if !ours {
+		c.out.Foreign = append(c.out.Foreign, running)
+	}
 	exports.SetDefaults(running.Kind, running.Fields) // which an export of a cluster has
 	after := apply(running, manifest, ownerOf(running, manager(c.Plan), ours))
 	if ours && c.restarts(running) {
@@ -266,6 +284,45 @@ func (c *comparison) compareObject(running, manifest *exports.Object) {
 		return
 	}
 	c.addObject(manifest, delta.Changed, fields, c.noteChange(running, manifest, after, fields))
+}
+
+// appliers returns the tools that apply objects.
+func appliers(foreign []*exports.Object) []Applier {
+	found := map[string]*Applier{}
+	for _, o := range foreign {
+		by, ok := o.Applier()
+		if !ok {
+			continue
+		}
+		a := found[by.String()]
+		if a == nil {
+			a = &Applier{Name: by.String()}
+			found[a.Name] = a
+		}
+		a.Objects = append(a.Objects, identify(o).String())
+		if !by.Tool.Keeps(o) {
+			a.Deletes = append(a.Deletes, identify(o).String())
+		}
+	}
+	var out []Applier
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		slices.Sort(found[name].Objects)
+		slices.Sort(found[name].Deletes)
+		out = append(out, *found[name])
+	}
+	return out
+}
+
+// String says what the tool does with its objects.
+func (a Applier) String() string {
+	text := a.Name + ": " + words.Count(len(a.Objects), "object")
+	switch len(a.Deletes) {
+	case 0:
+		return text + "; it keeps what leaves its source"
+	case len(a.Objects):
+		return text + "; it deletes what leaves its source"
+	}
+	return fmt.Sprintf("%s; it deletes %d of them when they leave its source", text, len(a.Deletes))
 }
 
 // noise are the fields of metadata that belong to the API and its controllers.

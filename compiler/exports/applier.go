@@ -1,0 +1,163 @@
+package exports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Applier is who applies an object from a source of its own, and deletes the object when the
+// source no longer has it: an Application of Argo CD, a Helm release and so on.
+type Applier struct {
+	Tool *Tool
+	Name string // of the Application, release and so on, with its namespace if it has one
+}
+
+// String returns the applier in a list, such as "Argo CD Application queues".
+func (a Applier) String() string { return a.Tool.Name + " " + a.Tool.Source + " " + a.Name }
+
+// Tool is a program that applies objects.
+type Tool struct {
+	Name string
+	// Source is the kind of the object or record that says what to apply.
+	Source string
+	// KeepKey and KeepValue are the annotation that keeps the tool from deleting an object. If the
+	// object leaves the source, the tool then leaves it as it is.
+	KeepKey, KeepValue string
+	// Labels and Annotations are the marks that stay on an object that the tool no longer
+	// applies, with those of other tools on which it relies.
+	Labels, Annotations []string
+
+	// name returns the name of the applier that marks an object, "" for none.
+	name func(labels, annotations map[string]any) string
+}
+
+// tools are the tools by their marks. A tool that uses another one comes before it.
+//
+// Sources: Argo CD 3.1, docs/user-guide/resource_tracking.md and sync-options.md; Flux 2.6,
+// documentation of Kustomization, "Garbage collection", and kustomize-controller; Helm 3.18,
+// pkg/action/validate.go and documentation, "Tell Helm Not To Uninstall a Resource"; Config Sync
+// documentation, "Manage existing cluster objects" and "Prevent resource deletion", and
+// kpt-config-sync, pkg/declared/scope.go.
+var tools = []*Tool{
+	{
+		Name: "Argo CD", Source: "Application",
+		KeepKey: "argocd.argoproj.io/sync-options", KeepValue: "Prune=false",
+		Labels:      []string{"app.kubernetes.io/instance"},
+		Annotations: []string{"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id"},
+		name: func(labels, annotations map[string]any) string {
+			name, _, _ := strings.Cut(Text(annotations, "argocd.argoproj.io/tracking-id"), ":")
+			if name == "" && Text(annotations, helmName) == "" { // Argo CD 2 marks with a label
+				name = Text(labels, "app.kubernetes.io/instance")
+			}
+			return name
+		},
+	},
+	{
+		Name: "Flux", Source: "Kustomization",
+		KeepKey: "kustomize.toolkit.fluxcd.io/prune", KeepValue: "disabled",
+		Labels: []string{"kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"},
+		name: func(labels, _ map[string]any) string {
+			return inNamespace(Text(labels, "kustomize.toolkit.fluxcd.io/namespace"),
+				Text(labels, "kustomize.toolkit.fluxcd.io/name"))
+		},
+	},
+	{
+		Name: "Flux", Source: "HelmRelease", KeepKey: helmKeep, KeepValue: "keep",
+		Labels:      []string{"helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"},
+		Annotations: []string{helmName, helmNamespace},
+		name: func(labels, _ map[string]any) string {
+			return inNamespace(Text(labels, "helm.toolkit.fluxcd.io/namespace"),
+				Text(labels, "helm.toolkit.fluxcd.io/name"))
+		},
+	},
+	{
+		Name: "Helm", Source: "release", KeepKey: helmKeep, KeepValue: "keep",
+		Annotations: []string{helmName, helmNamespace},
+		name: func(_, annotations map[string]any) string {
+			return inNamespace(Text(annotations, helmNamespace), Text(annotations, helmName))
+		},
+	},
+	configSync("RootSync", func(scope, name string) string {
+		if scope != ":root" {
+			return ""
+		}
+		return cmp.Or(name, "root-sync")
+	}),
+	configSync("RepoSync", func(scope, name string) string {
+		if scope == ":root" {
+			return ""
+		}
+		return inNamespace(scope, cmp.Or(name, "repo-sync"))
+	}),
+}
+
+// The annotations of Helm.
+const (
+	helmName      = "meta.helm.sh/release-name"
+	helmNamespace = "meta.helm.sh/release-namespace"
+	helmKeep      = "helm.sh/resource-policy"
+)
+
+// configSync returns Config Sync with one of its two kinds, which removes its marks itself. name
+// returns the name by the scope and the name in the annotation, "" for the other kind. An object
+// without the annotation has the scope "".
+func configSync(kind string, name func(scope, name string) string) *Tool {
+	return &Tool{
+		Name: "Config Sync", Source: kind,
+		KeepKey: "client.lifecycle.config.k8s.io/deletion", KeepValue: "detach",
+		name: func(_, annotations map[string]any) string {
+			if Text(annotations, "configmanagement.gke.io/managed") != "enabled" {
+				return ""
+			}
+			scope, n, _ := strings.Cut(Text(annotations, "configsync.gke.io/manager"), "_")
+			return name(scope, n)
+		},
+	}
+}
+
+// inNamespace returns a name with its namespace, and "" for the name "".
+func inNamespace(namespace, name string) string {
+	if namespace == "" || name == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// Applier returns who applies the object, by the marks on it. Without marks, ok is false.
+func (o *Object) Applier() (a Applier, ok bool) {
+	labels, _ := At(o.Fields, "metadata", "labels").(map[string]any)
+	annotations, _ := At(o.Fields, "metadata", "annotations").(map[string]any)
+	for _, t := range tools {
+		if name := t.name(labels, annotations); name != "" {
+			return Applier{t, name}, true
+		}
+	}
+	return Applier{}, false
+}
+
+// Keeps reports whether the tool leaves an object as it is when its source no longer has it.
+func (t *Tool) Keeps(o *Object) bool {
+	return slices.Contains(options(o, t.KeepKey), t.KeepValue)
+}
+
+// KeepingValue returns the value of the annotation with which the tool keeps an object: options
+// that the object has already stay.
+func (t *Tool) KeepingValue(o *Object) string {
+	if t.KeepKey != tools[0].KeepKey { // only Argo CD has a list there
+		return t.KeepValue
+	}
+	others := slices.DeleteFunc(options(o, t.KeepKey), func(option string) bool {
+		return option == "" || strings.HasPrefix(option, "Prune=")
+	})
+	return strings.Join(append(others, t.KeepValue), ",")
+}
+
+// options returns the items of an annotation.
+func options(o *Object, key string) []string {
+	items := strings.Split(Text(o.Fields, "metadata", "annotations", key), ",")
+	for i, item := range items {
+		items[i] = strings.TrimSpace(item)
+	}
+	return items
+}
