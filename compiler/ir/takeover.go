@@ -14,8 +14,8 @@ type TakeOver struct {
 	From string
 }
 
-// KeptSetting is a setting of the nodes of a pool that GKE cannot change, and that does
-// not change what the nodes offer to jobs. The names are those of GKE's API.
+// KeptSetting is a setting of a pool that GKE cannot change, and that does not change what
+// the nodes offer to jobs. The names are those of GKE's API.
 type KeptSetting string
 
 // The settings that a takeover can keep.
@@ -25,18 +25,23 @@ const (
 	KeepShieldedInstanceConfig KeptSetting = "shieldedInstanceConfig"
 	KeepReservationAffinity    KeptSetting = "reservationAffinity"
 	KeepBootDiskKmsKey         KeptSetting = "bootDiskKmsKey"
+	KeepPlacementPolicy        KeptSetting = "placementPolicy"
 )
 
 // KeptSettings returns the settings that a takeover can keep.
 func KeptSettings() []KeptSetting {
 	return []KeptSetting{
 		KeepServiceAccount, KeepOAuthScopes, KeepShieldedInstanceConfig, KeepReservationAffinity, KeepBootDiskKmsKey,
+		KeepPlacementPolicy,
 	}
 }
 
 // Argument returns the path of the setting in Terraform's google_container_node_pool, such
 // as "node_config.service_account".
 func (s KeptSetting) Argument() string {
+	if s == KeepPlacementPolicy {
+		return "placement_policy"
+	}
 	name := map[KeptSetting]string{
 		KeepServiceAccount: "service_account", KeepOAuthScopes: "oauth_scopes",
 		KeepShieldedInstanceConfig: "shielded_instance_config", KeepReservationAffinity: "reservation_affinity",
@@ -66,6 +71,18 @@ func AddressesOverlap(a, b string) bool {
 
 // Keeps reports whether a setting of the capacity's nodes stays as it is.
 func (c Capacity) Keeps(setting KeptSetting) bool { return slices.Contains(c.Kept, setting) }
+
+// CanKeep reports whether the capacity's nodes can keep a setting: not where the setting decides what
+// the nodes are.
+func (c Capacity) CanKeep(setting KeptSetting) bool {
+	switch setting {
+	case KeepReservationAffinity:
+		return c.Reservation == nil
+	case KeepPlacementPolicy:
+		return !c.Sliced()
+	}
+	return true
+}
 
 // TakesOver reports whether the platform takes over its cluster or a node pool.
 func (p *Platform) TakesOver() bool {

@@ -62,11 +62,16 @@ func poolsToLeave(r *report, c ir.Capacity) {
 				c.Name), see(append(reservation, "create"), "the platform creates the reservation"),
 			help("if the reservation exists too, remove create; otherwise Terraform would have to replace the "+
 				"pool: remove takeOver, and rename the capacity"))
-	case c.Reservation != nil && c.Keeps(ir.KeepReservationAffinity):
+	case c.Keeps(ir.KeepReservationAffinity) && !c.CanKeep(ir.KeepReservationAffinity):
 		r.add(append(path, "keep"),
 			say("the nodes of %q may come from elsewhere than reservation %q if they keep their affinity", c.Name,
 				c.Reservation.Name), see(reservation, "the reservation"),
 			help("remove %q from keep", ir.KeepReservationAffinity))
+	case c.Keeps(ir.KeepPlacementPolicy) && !c.CanKeep(ir.KeepPlacementPolicy):
+		r.add(append(path, "keep"),
+			say("the placement policy of %q is the topology of its TPU slices, and cannot differ", c.Name),
+			see(at("capacity", c.Name, "hardware"), "TPU slices"),
+			help("remove %q from keep, and write the topology of the slices that exist", ir.KeepPlacementPolicy))
 	}
 }
 

@@ -27,7 +27,7 @@ func TestHeadline(t *testing.T) {
 	stop := jobs.Outcome{Kind: jobs.Stop, Text: "stop"}
 	some := jobs.Outcome{Kind: jobs.NeverStart, Text: "with more than 4 GPUs never start"}
 	for want, r := range map[string]*Review{
-		"nothing changes":                           {},
+		"nothing changes": {},
 		"applying changes only labels, on 1 object": {Live: &live.Facts{Adopted: []string{"a"}}},
 		"1 generated object changes":                {Objects: changed},
 		"applying creates or changes 1 object":      {Objects: changed, Live: &live.Facts{}},

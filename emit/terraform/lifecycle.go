@@ -31,10 +31,14 @@ var ignoredArguments = []ignoredArgument{
 	// https://github.com/GoogleCloudPlatform/cluster-toolkit/pull/5691
 	// https://github.com/GoogleCloudPlatform/cluster-toolkit/pull/6302
 	{"placement_policy[0].type", "GKE may return the name of the placement policy without its type.",
-		func(c ir.Capacity) bool { return c.Machine.PlacementTopology != "" || c.Sliced() || c.Compact }},
+		func(c ir.Capacity) bool {
+			return (c.Machine.PlacementTopology != "" || c.Sliced() || c.Compact) && !c.Keeps(ir.KeepPlacementPolicy)
+		}},
 	// Seen on TPU7x: https://github.com/vllm-project/ci-infra/pull/547
 	{"placement_policy[0].tpu_topology", "GKE fills in the topology of the placement policy.",
-		func(c ir.Capacity) bool { return c.Machine.PlacementTopology != "" && c.HasTPUs() }},
+		func(c ir.Capacity) bool {
+			return c.Machine.PlacementTopology != "" && c.HasTPUs() && !c.Keeps(ir.KeepPlacementPolicy)
+		}},
 	// GKE fills in an empty block for third-generation machines without local SSDs.
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/issues/2465
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/pull/2474
@@ -46,9 +50,10 @@ var ignoredArguments = []ignoredArgument{
 	keptArgument(ir.KeepShieldedInstanceConfig, "The nodes keep their settings of Shielded VMs."),
 	keptArgument(ir.KeepReservationAffinity, "The nodes keep their reservation affinity."),
 	keptArgument(ir.KeepBootDiskKmsKey, "The boot disks keep their key."),
+	keptArgument(ir.KeepPlacementPolicy, "The nodes keep their placement policy."),
 }
 
-// keptArgument returns the row of an argument of node_config that a takeover can keep.
+// keptArgument returns the row of an argument that a takeover can keep.
 func keptArgument(setting ir.KeptSetting, note constant) ignoredArgument {
 	path := constant(strings.Replace(setting.Argument(), "node_config.", "node_config[0].", 1))
 	return ignoredArgument{path, note, func(c ir.Capacity) bool { return c.Keeps(setting) }}

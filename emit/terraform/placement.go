@@ -19,7 +19,7 @@ func writePlacements(b *body, p *ir.Platform) {
 	var written []string
 	for _, c := range p.Capacities {
 		topology := c.Machine.PlacementTopology
-		if topology == "" || !c.OwnsPools() || slices.Contains(written, topology) {
+		if topology == "" || !c.OwnsPools() || c.Keeps(ir.KeepPlacementPolicy) || slices.Contains(written, topology) {
 			continue
 		}
 		written = append(written, topology)
@@ -64,6 +64,7 @@ func placementTrigger(b *body, c ir.Capacity) []trigger {
 // writePlacement writes how close together a pool's nodes must be.
 func writePlacement(np *body, c ir.Capacity) {
 	switch topology := c.Machine.PlacementTopology; {
+	case c.Keeps(ir.KeepPlacementPolicy):
 	case topology != "":
 		np.note("The nodes are linked with each other in the topology that the policy names.")
 		policy := np.block("placement_policy")

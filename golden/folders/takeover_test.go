@@ -126,21 +126,23 @@ func TestTakeOverInClusterOfOthers(t *testing.T) {
 	}
 }
 
-// TestTakeOverKeeps holds that each setting that a takeover can keep is an argument of
-// node_config whose change replaces a pool, and that Terraform ignores it.
+// TestTakeOverKeeps holds that each setting that a takeover can keep is an argument whose change
+// replaces a pool, and that Terraform ignores it.
 func TestTakeOverKeeps(t *testing.T) {
 	for _, setting := range ir.KeptSettings() {
-		argument := strings.TrimPrefix(setting.Argument(), "node_config.")
+		argument := strings.Replace(setting.Argument(), "node_config.", "node_config[0].", 1)
 		tree := compileAdopted(t, func(s string) string {
 			return strings.Replace(s, `keep: ["serviceAccount", "shieldedInstanceConfig", "reservationAffinity"]`,
 				`keep: ["`+string(setting)+`"]`, 1)
 		})
 		pools := string(fixture.ReadFile(t, fixture.FS(tree), "terraform/node_pools.tf"))
-		if !strings.Contains(pools, "ignore_changes = [initial_node_count, node_config[0]."+argument+"]\n") {
-			t.Errorf("keep %q: Terraform does not ignore node_config[0].%s", setting, argument)
+		if !strings.Contains(pools, "ignore_changes = [initial_node_count, "+argument+"]\n") {
+			t.Errorf("keep %q: Terraform does not ignore %s", setting, argument)
 		}
 		if !slices.ContainsFunc(gke.Replacements("google_container_node_pool"),
-			func(a gke.Replacement) bool { return a.Path == "node_config."+argument }) {
+			func(a gke.Replacement) bool {
+				return a.Path == setting.Argument() || strings.HasPrefix(a.Path, setting.Argument()+".")
+			}) {
 			t.Errorf("keep %q: a change of %s replaces no pool", setting, argument)
 		}
 	}

@@ -200,7 +200,7 @@ func (c *comparison) keptBy(r objects.Running) string {
 			i := slices.IndexFunc(ir.KeptSettings(), func(s ir.KeptSetting) bool {
 				return f.Path == s.Argument() || strings.HasPrefix(f.Path, s.Argument()+".")
 			})
-			if i < 0 || ir.KeptSettings()[i] == ir.KeepReservationAffinity && capacity.Reservation != nil {
+			if i < 0 || !capacity.CanKeep(ir.KeptSettings()[i]) {
 				return ""
 			}
 			keep = append(keep, ir.KeptSettings()[i])
