@@ -185,6 +185,7 @@ type object struct {
 		PriorityClassName string            `json:"priorityClassName,omitempty"`
 		Priority          int               `json:"priority,omitempty"`
 		PreemptionPolicy  string            `json:"preemptionPolicy,omitempty"`
+		StopPolicy        string            `json:"stopPolicy,omitempty"`  // of a queue
 		Active            *bool             `json:"active,omitempty"`      // of a Workload
 		Parallelism       int               `json:"parallelism,omitempty"` // of a Job
 		Suspend           *bool             `json:"suspend,omitempty"`     // of a Job
@@ -201,14 +202,21 @@ type object struct {
 		Admission         struct {    // of a Workload
 			PodSetAssignments []assignment `json:"podSetAssignments,omitempty"`
 		} `json:"admission"`
+		FairSharing struct { // of a LocalQueue
+			AdmissionFairSharingStatus struct {
+				ConsumedResources map[string]string `json:"consumedResources,omitempty"`
+			} `json:"admissionFairSharingStatus"`
+		} `json:"fairSharing"`
 		SchedulingStats struct { // of a Workload
 			Evictions []eviction `json:"evictions,omitempty"`
 		} `json:"schedulingStats"`
 	} `json:"status"`
 }
 
-// assignment names the flavors whose quota the pods of a Workload have, by resource.
+// assignment names the flavors whose quota the pods of a Workload have, by resource. Name is
+// the pod set: main in a Job, the name of a replicated job in a JobSet.
 type assignment struct {
+	Name    string            `json:"name"`
 	Flavors map[string]string `json:"flavors"`
 }
 
@@ -380,12 +388,13 @@ func (f *folder) apply() {
 }
 
 // inactive lists the queues and admission checks that are not active, with the reasons,
-// and those whose last change Kueue has not seen.
+// and those whose last change Kueue has not seen. A queue that is stopped must not be active.
 func (f *folder) inactive() string {
 	f.Helper()
 	var inactive strings.Builder
 	for _, o := range f.get("clusterqueues,localqueues,admissionchecks", "--all-namespaces") {
-		if !o.is("Active") || !o.seen() {
+		stopped := o.Spec.StopPolicy != "" && o.Spec.StopPolicy != "None"
+		if o.is("Active") == stopped || !o.seen() {
 			fmt.Fprintln(&inactive, o, "generation", o.Metadata.Generation, o.Status.Conditions)
 		}
 	}
