@@ -11,7 +11,7 @@ import (
 func cohortRules() []Rule {
 	return []Rule{
 		rule("E0640", "cohort without a parent borrows or lends", rootLimits, except(ir.KAI)),
-		rule("E0641", "cohort lends more than is guaranteed in it", lendAboveCohort, whole, resolved, except(ir.KAI)),
+		rule("W0641", "cohort lends more than is guaranteed in it", lendAboveCohort, whole, resolved, except(ir.KAI)),
 		rule("W0642", "no queue can borrow the quota of a cohort", unreachableQuota, whole, resolved, except(ir.KAI)),
 	}
 }
@@ -70,7 +70,7 @@ func guaranteedBelow(p *ir.Platform) map[below]*resource.Quantity {
 	return out
 }
 
-// lendAboveCohort reports limits that limit nothing. What a cohort lends to its parent includes
+// lendAboveCohort reports limits that limit nothing, and that Kueue accepts. What a cohort lends to its parent includes
 // what the queues below it lend, so its limit can exceed its own quota.
 func lendAboveCohort(r *report) {
 	guaranteed := guaranteedBelow(r.Plan)
@@ -88,7 +88,8 @@ func lendAboveCohort(r *report) {
 				path = path.at("lend")
 				printed := ir.PrintAlike(quota.Resource, *quota.Lending, *most)
 				r.add(path, say("lend is %s, but cohort %q and all below it are guaranteed %s", printed[0], c.Name,
-					printed[1]), label("want at most %s", printed[1]))
+					printed[1]), label("want at most %s", printed[1]),
+					helpOrAccept("if quota is added later", "write at most %s, or remove the limit", printed[1]))
 			}
 		}
 	}

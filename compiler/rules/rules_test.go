@@ -25,7 +25,7 @@ var limitedRules = map[string]string{
 	"E0530": "-kai", "E0531": "-kai", "W0532": "-kai", "W0533": "-kai",
 	"E0607": "-kai", "E0609": "-kai", "E0611": "-kai", "E0612": "-kai", "E0613": "-kai",
 	"W0616": "-kai", "W0617": "-kai", "W0618": "-kai", "W0619": "-kai",
-	"E0640": "-kai", "E0641": "-kai", "W0642": "-kai",
+	"E0640": "-kai", "W0641": "-kai", "W0642": "-kai",
 	"E0721": "kai",
 	"W0512": "-kai",
 	"E0809": "-kai",

@@ -40,7 +40,7 @@ const stripped = "-ldflags=-s -w"
 // can share a run of a tool that notices all of them.
 type mutant struct {
 	name   string
-	folder string // name of the folder under golden/ that the tool checks
+	folder string // name of the folder under golden/ that the tool checks, or of the test that is the tool
 	edits  []edit
 	by     string   // one of tools
 	says   string   // part of the tool's output, which leads to the place
@@ -76,6 +76,11 @@ var tools = map[string]tool{
 	// second, where a plane takes minutes.
 	"rehearsal": {"../rehearse", "./cmd/batchwright-rehearse", false, func(_, folder string) []string {
 		return append([]string{"rehearse", "--only", "demonstration"}, blueprintPaths(folder)...)
+	}},
+	// Random objects of Kueue, which are imported, compiled and compared. The test contains the
+	// compiler, so a mistake is in the test, and no folder is compiled.
+	"worlds": {"..", "./golden/worlds", true, func(_, _ string) []string {
+		return []string{"-test.run=^TestWorlds$"}
 	}},
 	"kai": {"kai", ".", true, func(folders, _ string) []string {
 		return []string{"-folders=" + folders}
@@ -227,6 +232,12 @@ var harmless = []struct {
 		mutant{
 			name: "a title", folder: "batch-platform", by: "check",
 			edits: []edit{{"emit/monitoring/panels.go", `newPanel\("Requested quota"`, `newPanel("Requests"`}},
+		}, (*bench).compileMistake, errSurvived, nil,
+	},
+	{
+		mutant{
+			name: "a comment of the importer", folder: "worlds", by: "worlds",
+			edits: []edit{{"compiler/importer/exact.go", `^// planFlavors makes`, "// planFlavors plans"}},
 		}, (*bench).compileMistake, errSurvived, nil,
 	},
 	{
@@ -395,9 +406,11 @@ func (b *bench) hold(t *testing.T, m mutant, lay layer, more ...string) error {
 		return err
 	}
 	tool := tools[m.by]
-	bin, err := b.tools[m.by]()
-	if err != nil {
-		return err
+	bin := compiler
+	if m.by != "worlds" {
+		if bin, err = b.tools[m.by](); err != nil {
+			return err
+		}
 	}
 	// What changes without end is watched for some minutes.
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
@@ -460,7 +473,8 @@ func (b *bench) change(_ context.Context, m mutant, dir string) (string, error) 
 }
 
 // compileMistake builds the compiler with the mistake in it, leaves the checkout as it is,
-// and compiles the folder, which must differ from the right one.
+// and compiles the folder, which must differ from the right one. For tool "worlds", it only
+// builds the tool, and returns it instead of the compiler.
 func (b *bench) compileMistake(ctx context.Context, m mutant, dir string) (string, error) {
 	above := filepath.Dir(filepath.Dir(dir))
 	replace := map[string]string{}
@@ -478,6 +492,10 @@ func (b *bench) compileMistake(ctx context.Context, m mutant, dir string) (strin
 	}
 	if err := os.WriteFile(overlay, content, 0o666); err != nil {
 		return "", err
+	}
+	if m.by == "worlds" {
+		return compiler, b.run(ctx, ".", "go", "test", "-c", stripped, "-overlay", overlay, "-o", compiler,
+			tools[m.by].pkg)
 	}
 	if err := b.run(ctx, ".", "go", "build", stripped, "-overlay", overlay, "-o", compiler,
 		"./cmd/batchwright"); err != nil {
@@ -501,8 +519,8 @@ func (b *bench) compileMistake(ctx context.Context, m mutant, dir string) (strin
 }
 
 // apply edits the files below a directory, and writes the changed ones to the same paths
-// below another, which may be the same. It returns a map from the path of each replaced
-// file to the path of the written one.
+// below another, which may be the same. It edits what an earlier edit has written there. It
+// returns a map from the path of each replaced file to the path of the written one.
 func (e edit) apply(from, to string) (map[string]string, error) {
 	old, err := regexp.Compile("(?m)" + e.old)
 	if err != nil {
@@ -514,18 +532,22 @@ func (e edit) apply(from, to string) (map[string]string, error) {
 	}
 	changed := map[string]string{}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
+		relative, err := filepath.Rel(from, file)
+		if err != nil {
+			return nil, err
+		}
+		written := filepath.Join(to, relative)
+		content, err := os.ReadFile(written)
+		if errors.Is(err, fs.ErrNotExist) {
+			content, err = os.ReadFile(file)
+		}
 		if err != nil {
 			return nil, err
 		}
 		if !old.Match(content) {
 			continue
 		}
-		relative, err := filepath.Rel(from, file)
-		if err != nil {
-			return nil, err
-		}
-		changed[file] = filepath.Join(to, relative)
+		changed[file] = written
 		if err := os.MkdirAll(filepath.Dir(changed[file]), 0o777); err != nil {
 			return nil, err
 		}

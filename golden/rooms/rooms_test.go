@@ -137,11 +137,14 @@ var rooms = map[string][]string{
 	"golden/check": {
 		"compiler/catalog", "compiler/ir", "emit/kubeyaml", "emit/review/objects", "golden/fixture",
 	},
-	"golden/compile":    {"compiler", "compiler/diag", "emit", "emit/folder", "golden/fixture"},
-	"golden/findings":   {"compiler", "compiler/diag", "golden/fixture"},
-	"golden/fixture":    {"emit"},
-	"golden/generate":   {"compiler/catalog", "emit/hostile"},
-	"golden/options":    {},
+	"golden/compile":  {"compiler", "compiler/diag", "emit", "emit/folder", "golden/fixture"},
+	"golden/findings": {"compiler", "compiler/diag", "golden/fixture"},
+	"golden/fixture":  {"emit"},
+	"golden/generate": {"compiler/catalog", "emit/hostile"},
+	"golden/options":  {},
+	"golden/worlds": {
+		"compiler", "compiler/diag", "compiler/exports", "compiler/importer", "emit/kubernetes",
+	},
 	"golden/scale":      {},
 	"golden/cli":        {},
 	"golden/documents":  {},
@@ -177,10 +180,11 @@ var formats = map[string][]string{
 	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform", "golden/check"},
 	"sigs.k8s.io/kueue": {
 		"compiler/exports", "compiler/importer", "compiler/trace/export", "emit/kueue", "golden/check",
+		"golden/worlds",
 	},
 	"sigs.k8s.io/json":   {"compiler/exports"},
 	"sigs.k8s.io/jobset": {"golden/check"},
-	"sigs.k8s.io/yaml":   {"emit/hostile", "golden/check"},
+	"sigs.k8s.io/yaml":   {"emit/hostile", "golden/check", "golden/worlds"},
 	"go.yaml.in/yaml": {
 		"compiler/exports", "compiler/importer", "compiler/manifest", "emit/cloudbuild", "emit/guide", "emit/kubeyaml",
 		"emit/review/objects",
@@ -191,12 +195,12 @@ var formats = map[string][]string{
 	"k8s.io/api/": {
 		"compiler/importer", "compiler/trace/export",
 		"emit/dashboard", "emit/gitops", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
-		"golden/check",
+		"golden/check", "golden/worlds",
 	},
 	"k8s.io/apimachinery/pkg/apis/": {
 		"compiler/importer", "compiler/trace/export",
 		"emit/dashboard", "emit/gitops", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
-		"golden/check",
+		"golden/check", "golden/worlds",
 	},
 	"k8s.io/apimachinery/pkg/runtime": {
 		"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload", "golden/check",

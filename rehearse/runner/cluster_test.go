@@ -5,22 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/batchwright/batchwright/rehearse/admission"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
@@ -45,7 +40,6 @@ import (
 	controllers "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/yaml"
 )
 
 // The types here are a cluster in memory: controller-runtime's fake client is the API
@@ -65,62 +59,31 @@ var apis = func() *runtime.Scheme {
 
 // definition is a CRD of Kueue.
 type definition struct {
-	defaults *schema.Structural
-	types    managedfields.TypeConverter // decides what server-side apply merges
+	admission.Definition
+	types managedfields.TypeConverter // decides what server-side apply merges
 }
 
 // definitions reads the CRDs of Kueue's release, by kind.
 var definitions = sync.OnceValues(func() (map[string]definition, error) {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kueue").Output()
-	if err != nil {
-		return nil, err
-	}
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "config/components/crd/bases/*.yaml"))
+	crds, err := admission.Definitions()
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]definition{}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
+	for kind, d := range crds {
+		api, err := builder.BuildOpenAPIV3(d.CRD, kueue.SchemeGroupVersion.Version,
+			builder.Options{StripValueValidation: true})
 		if err != nil {
 			return nil, err
 		}
-		var crd apiextensionsv1.CustomResourceDefinition
-		if err := yaml.UnmarshalStrict(content, &crd); err != nil {
+		types, err := managedfields.NewTypeConverter(api.Components.Schemas, false)
+		if err != nil {
 			return nil, err
 		}
-		if out[crd.Spec.Names.Kind], err = define(&crd); err != nil {
-			return nil, err
-		}
+		out[kind] = definition{d, types}
 	}
 	return out, nil
 })
-
-func define(crd *apiextensionsv1.CustomResourceDefinition) (definition, error) {
-	var out definition
-	for _, v := range crd.Spec.Versions {
-		if v.Name != kueue.SchemeGroupVersion.Version {
-			continue
-		}
-		var internal apiextensions.JSONSchemaProps
-		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
-			v.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
-			return out, err
-		}
-		var err error
-		if out.defaults, err = schema.NewStructural(&internal); err != nil {
-			return out, err
-		}
-		api, err := builder.BuildOpenAPIV3(crd, v.Name, builder.Options{StripValueValidation: true})
-		if err != nil {
-			return out, err
-		}
-		if out.types, err = managedfields.NewTypeConverter(api.Components.Schemas, false); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
-}
 
 // api is the client of the controllers: they read what the informers have seen.
 type api struct {
@@ -145,9 +108,7 @@ func newServer(t testing.TB, mapper meta.RESTMapper, uid func(client.Object) typ
 	}
 	var converters []managedfields.TypeConverter
 	for _, d := range kinds {
-		if d.types != nil {
-			converters = append(converters, d.types)
-		}
+		converters = append(converters, d.types)
 	}
 	converters = append(converters, clientgo.NewTypeConverter(apis), managedfields.NewDeducedTypeConverter())
 	return fake.NewClientBuilder().WithScheme(apis).WithRESTMapper(mapper).
@@ -160,7 +121,7 @@ func newServer(t testing.TB, mapper meta.RESTMapper, uid func(client.Object) typ
 				return err
 			}
 			if d, ok := kinds[kind.Kind]; ok && kind.Group == kueue.SchemeGroupVersion.Group {
-				if err := applyDefaults(o, d.defaults); err != nil {
+				if err := applyDefaults(o, d.Schema); err != nil {
 					return err
 				}
 			}

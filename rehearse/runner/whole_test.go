@@ -350,7 +350,7 @@ func (w *whole) put(ctx context.Context, o client.Object) {
 		kind, err := apiutil.GVKForObject(o, apis)
 		must(w.t, err)
 		if d, ok := kinds[kind.Kind]; ok {
-			must(w.t, applyDefaults(o, d.defaults))
+			must(w.t, applyDefaults(o, d.Schema))
 		}
 		must(w.t, w.server.Update(ctx, o))
 	}

@@ -2,26 +2,24 @@ package world
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/batchwright/batchwright/rehearse/admission"
 	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/yaml"
 )
 
 // TestQueueDefaults checks that a ClusterQueue gets the defaults of Kueue's own CRD.
 func TestQueueDefaults(t *testing.T) {
-	structural := queueSchema(t)
+	definitions, err := admission.Definitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	queues := definitions["ClusterQueue"].Schema
 	for _, text := range []string{
 		`{}`,
 		`{"preemption": {"withinClusterQueue": "LowerPriority"}}`,
@@ -32,7 +30,7 @@ func TestQueueDefaults(t *testing.T) {
 		if err := json.Unmarshal([]byte(`{"spec": `+text+`}`), &fields); err != nil {
 			t.Fatal(err)
 		}
-		defaulting.Default(fields, structural)
+		defaulting.Default(fields, queues)
 		raw, err := json.Marshal(fields["spec"])
 		if err != nil {
 			t.Fatal(err)
@@ -50,41 +48,6 @@ func TestQueueDefaults(t *testing.T) {
 			t.Errorf("%s (-CRD +rehearsal):\n%s", text, diff)
 		}
 	}
-}
-
-// queueSchema returns the schema of ClusterQueues in Kueue's CRD.
-func queueSchema(t *testing.T) *schema.Structural {
-	t.Helper()
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kueue").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "config", "components", "crd", "bases",
-		"kueue.x-k8s.io_clusterqueues.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(content, &crd); err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range crd.Spec.Versions {
-		if v.Name != kueue.SchemeGroupVersion.Version {
-			continue
-		}
-		var internal apiextensions.JSONSchemaProps
-		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
-			v.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
-			t.Fatal(err)
-		}
-		structural, err := schema.NewStructural(&internal)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return structural
-	}
-	t.Fatalf("the CRD has no version %s", kueue.SchemeGroupVersion.Version)
-	return nil
 }
 
 // TestReadCluster checks that a cluster with what a rehearsal cannot play is refused by
