@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // Adopted are the objects of Kueue that others use or that ran before the platform, by name. The
 // platform manages them and deletes none of them.
 type Adopted struct {
@@ -10,23 +12,28 @@ type Adopted struct {
 	Priorities map[string]bool // WorkloadPriorityClasses
 }
 
-// Adopted returns the ClusterQueues that a namespace of others uses, or no team, with the
-// ResourceFlavors and the Cohorts that they need, and the ResourceFlavors of existing nodes. They
-// are in a cluster that others own; a platform in its own cluster has none.
+// Adopted returns what ran before the platform as far as the plan tells: the ClusterQueues that a
+// namespace of others uses, or no team, and that count nodes which ran before; the ResourceFlavors of
+// existing nodes and of these queues; and the Cohorts and Topologies that these need or that nothing
+// of the platform needs. They are in a cluster that others own; a platform in its own cluster has
+// none.
 func (p *Platform) Adopted() Adopted {
 	out := Adopted{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	if p.OwnsCluster() {
 		return out
 	}
-	for _, c := range p.ExistingCapacities {
-		out.Capacities[c.Name] = true
+	ran := map[string]bool{} // capacities whose nodes ran before
+	for _, c := range p.AllCapacities() {
+		ran[c.Name] = c.TakeOver != nil
 	}
+	for _, c := range p.ExistingCapacities {
+		ran[c.Name], out.Capacities[c.Name] = true, true
+	}
+	cohorts := map[string]bool{} // of the platform's own queues
 	for q, teams := range p.ClusterQueues() {
-		others := len(teams) == 0
-		for _, t := range teams {
-			others = others || t.InExisting
-		}
-		if !others {
+		others := len(teams) == 0 || slices.ContainsFunc(teams, func(t SharingTeam) bool { return t.InExisting })
+		if !others || !slices.ContainsFunc(q.Flavors, func(f FlavorQuota) bool { return ran[f.Flavor] }) {
+			cohorts[q.Cohort] = true
 			continue
 		}
 		out.Queues[q.ClusterQueue], out.Cohorts[q.Cohort] = true, true
@@ -38,9 +45,21 @@ func (p *Platform) Adopted() Adopted {
 		}
 	}
 	for i := len(p.Cohorts) - 1; i >= 0; i-- { // children before parents
-		if c := p.Cohorts[i]; out.Cohorts[c.Name] {
-			out.Cohorts[c.Parent] = true
+		c := p.Cohorts[i]
+		if out.Cohorts[c.Name] || !cohorts[c.Name] {
+			out.Cohorts[c.Name], out.Cohorts[c.Parent] = true, true
+		} else {
+			cohorts[c.Parent] = true
 		}
+	}
+	topologies := map[string]bool{} // of the platform's own flavors
+	for _, c := range p.AllCapacities() {
+		if !out.Capacities[c.Name] {
+			topologies[c.Flavor.Topology] = true
+		}
+	}
+	for _, t := range p.Topologies {
+		out.Topologies[t.Name] = !topologies[t.Name]
 	}
 	for _, c := range p.AllCapacities() {
 		if out.Capacities[c.Name] && c.Flavor.Topology != "" {

@@ -8,20 +8,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAdopted: what a namespace or nodes of others use stays, and so do the cohorts above it.
+// TestAdopted: queues of others on nodes that ran before stay, and so does what they need. Queues on
+// the platform's own nodes do not, whoever uses them.
 func TestAdopted(t *testing.T) {
 	queue := func(name, cohort, capacity string) Queue {
 		return Queue{ClusterQueue: name, Cohort: cohort, Flavors: []FlavorQuota{{Flavor: capacity}}}
 	}
-	lender := SharedQueue{Queue: queue("lender", "lab", "c")}
 	p := &Platform{
 		Cluster:            Cluster{Existing: &ExistingCluster{}},
-		ExistingCapacities: []Capacity{{Name: "any"}},
-		Cohorts:            []Cohort{{Name: "all"}, {Name: "other"}, {Name: "lab", Parent: "all"}},
-		SharedQueues:       []SharedQueue{lender},
+		ExistingCapacities: []Capacity{{Name: "any", Flavor: Flavor{Topology: "racks"}}},
+		Capacities: []Capacity{
+			{Name: "taken", TakeOver: &TakeOver{}}, {Name: "own", Flavor: Flavor{Topology: "blocks"}},
+		},
+		Topologies: []Topology{{Name: "racks"}, {Name: "blocks"}, {Name: "unused"}},
+		Cohorts: []Cohort{
+			{Name: "all"}, {Name: "other"}, {Name: "lab", Parent: "all"}, {Name: "unused"}, {Name: "mine", Parent: "other"},
+		},
+		SharedQueues: []SharedQueue{{Queue: queue("lender", "lab", "any")}, {Queue: queue("spare", "mine", "own")}},
 		Teams: []Team{
-			{Name: "old", InExisting: true, Queues: []Queue{queue("cq-old", "lab", "a")}},
-			{Name: "new", Queues: []Queue{queue("cq-new", "other", "b")}},
+			{Name: "old", InExisting: true, Queues: []Queue{
+				queue("cq-old", "lab", "taken"), queue("cq-spot", "mine", "own"),
+			}},
+			{Name: "new", Queues: []Queue{queue("cq-new", "other", "any")}},
 		},
 	}
 	got := p.Adopted()
@@ -31,9 +39,11 @@ func TestAdopted(t *testing.T) {
 		want []string
 	}{
 		{"queues", got.Queues, []string{"cq-old", "lender"}},
-		{"capacities", got.Capacities, []string{"a", "any", "c"}},
-		{"cohorts", got.Cohorts, []string{"", "all", "lab"}},
+		{"capacities", got.Capacities, []string{"any", "taken"}},
+		{"cohorts", got.Cohorts, []string{"", "all", "lab", "unused"}},
+		{"topologies", got.Topologies, []string{"racks", "unused"}},
 	} {
+		maps.DeleteFunc(part.got, func(_ string, is bool) bool { return !is })
 		if diff := cmp.Diff(part.want, slices.Sorted(maps.Keys(part.got))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", part.what, diff)
 		}

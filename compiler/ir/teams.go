@@ -241,9 +241,11 @@ func (p *Platform) OwnTeams() []Team {
 	return slices.DeleteFunc(slices.Clone(p.Teams), func(t Team) bool { return t.InExisting })
 }
 
-// OnlyExisting reports whether others own the namespaces of all teams: the platform then manages
-// queues, and has nothing else in the cluster.
-func (p *Platform) OnlyExisting() bool { return len(p.Teams) > 0 && len(p.OwnTeams()) == 0 }
+// OnlyExisting reports whether others own the namespaces of all teams, or the platform has no teams in
+// a cluster of others: it then manages queues, and has nothing else in the cluster.
+func (p *Platform) OnlyExisting() bool {
+	return len(p.OwnTeams()) == 0 && (len(p.Teams) > 0 || !p.OwnsCluster())
+}
 
 // QuotaResources returns the resources of which some queue has quota, sorted.
 func (p *Platform) QuotaResources() []string {

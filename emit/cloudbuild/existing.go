@@ -83,7 +83,7 @@ func leaveCluster(p *ir.Platform, s scheduler) []task {
 	for _, c := range p.Controllers() {
 		variables = append(variables, variable{strings.ToUpper(c.Field), c.Namespace})
 	}
-	script := readScript("leave.sh", "STOP", s.stop, "PRIORITIES", removedPriorities(p))
+	script := readScript("leave.sh", "STOP", s.stop)
 	tasks := []task{clusterStep(p, 7200, "leave", script, append(variables, s.variables...)...)}
 	if p.Delivery.GitOps.On() { // whoever has installed the controllers with the tool uninstalls them
 		return tasks
@@ -102,13 +102,4 @@ func leaveCluster(p *ir.Platform, s scheduler) []task {
 		uninstall(c.Field, c.Release(), c.Namespace, of.Resource+"."+of.Group)
 	}
 	return tasks
-}
-
-// removedPriorities returns the line of the script leave.sh for WorkloadPriorityClasses, "" if the
-// platform has none.
-func removedPriorities(p *ir.Platform) string {
-	if p.WorkloadPriorities == nil {
-		return ""
-	}
-	return "remove workloadpriorityclasses.kueue.x-k8s.io\n"
 }

@@ -1,6 +1,9 @@
 package cloudbuild
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/losses"
 )
@@ -49,7 +52,7 @@ func kueueScheduler(p *ir.Platform) scheduler {
 		retire:    retire,
 		install:   install,
 		prepare:   []task{scriptStep(p, 600, "local-queues", readScript("local-queues.sh"), platform)},
-		queues:    scriptStep(p, 1800, "queues", readScript("queues.sh", "HELD", holdAgain(p)), platform),
+		queues:    scriptStep(p, 1800, "queues", readScript("queues.sh", "HELD", holdAgain(p)), stopped),
 		stop:      readScript("stop-kueue.bash"),
 		variables: []variable{{"KUEUE", ir.KueueNamespace}, stopped},
 	}
@@ -75,7 +78,8 @@ func kaiScheduler(p *ir.Platform) scheduler {
 // Terraform's plan. Without Infrastructure Manager, a step before it prints the plan.
 func retireTasks(p *ir.Platform, id, script string, variables ...variable) []task {
 	read := func(plan string) string {
-		return readScript(script, "PLAN", plan, "TEMPLATE", "lost='"+losses.Template+"'\n")
+		return readScript(script, "PLAN", plan, "TEMPLATE", "lost='"+losses.Template+"'\n",
+			"NAMES", flavorNames(p))
 	}
 	if p.Delivery.InfrastructureManager {
 		return []task{infrastructureManager(p, 7200, id, read(readScript("preview.bash")),
@@ -84,6 +88,22 @@ func retireTasks(p *ir.Platform, id, script string, variables ...variable) []tas
 	show := terraformStep(p, 120, "terraform-show", "-c", "terraform show -json platform.tfplan >plan.json")
 	show.Entrypoint = "sh"
 	return []task{show, clusterStep(p, 5400, id, read("plan=$(<terraform/plan.json)\n"), variables...)}
+}
+
+// flavorNames returns the part of a script that replaces the capacities of losses whose
+// ResourceFlavors have other names by these names, "" if there is none.
+func flavorNames(p *ir.Platform) string {
+	var names strings.Builder
+	for _, c := range p.Capacities {
+		if name := c.Flavor.Name; name != "" && name != c.Name {
+			fmt.Fprintf(&names, "  name[%q] = %q\n", c.Name, name)
+		}
+	}
+	if names.Len() == 0 {
+		return ""
+	}
+	return "# Jobs have quota of a flavor, whose name can differ from that of its capacity.\n" +
+		"losses=$(awk 'BEGIN {\n" + names.String() + "}\n$1 in name { $1 = name[$1] } { print }' <<<\"$losses\")\n"
 }
 
 // holdAgain returns the part of the step "queues" that stops the queues again that the blueprint

@@ -834,6 +834,66 @@ esac`
 	}
 }
 
+// TestRetireNamed: the jobs on a capacity that loses nodes have quota of its flavor, whatever its name.
+// Queues that ran before the platform lose this quota too.
+func TestRetireNamed(t *testing.T) {
+	p := existingPlatform()
+	p.Capacities[0].Name, p.Capacities[0].Flavor.Name = "gpus", "l4"
+	s := newSandbox(t, p)
+	s.writeFile("deploy folder/terraform/plan.json", `{"resource_changes":[]}`, 0o644)
+	s.answer(`
+case $call in
+*"clusters list"*) echo RUNNING ;;
+*"get deployment"*) echo 1 ;;
+*"create "*"-f - "*) cat >/dev/null; printf '%s\n' 'gpus gpus fewer 1' ;;
+*"get clusterqueues"*go-template*) printf '%s\n' 'old l4 /spec/0 nominalQuota' 'old gpus /spec/1 nominalQuota' ;;
+*"get workloads"*batchwright-evicted*) ;;
+*"get workloads"*)
+  [[ -e $SANDBOX/evicted ]] || printf '%s\n' 'team-a job-1 |{"gpu":"l4"}'
+  printf '%s\n' 'team-a job-2 |{"gpu":"gpus"}'
+  ;;
+*"patch workloads"*) : >"$SANDBOX/evicted" ;;
+esac`)
+	r := s.runStep(findStep(t, provisionBuild(p), "retire"))
+	if r.code != 0 {
+		t.Fatalf("exit code %d:\n%s", r.code, r.output)
+	}
+	want := []string{
+		`kubectl patch clusterqueues.kueue.x-k8s.io --type=json old -p=\[\{\"op\":\"add\"\,` +
+			`\"path\":\"/spec/0/nominalQuota\"\,\"value\":\"0\"\}\]`,
+	}
+	if diff := cmp.Diff(want, r.callsWith("kubectl patch clusterqueues")); diff != "" {
+		t.Errorf("quota (-want +got):\n%s", diff)
+	}
+	evicted := r.callsWith("kubectl patch workloads")
+	if len(evicted) != 1 || !strings.HasSuffix(evicted[0], " -n team-a job-1") {
+		t.Errorf("evicted: %q", evicted)
+	}
+	for _, call := range r.callsWith("kubectl get clusterqueues.kueue.x-k8s.io -l ") {
+		if strings.Contains(call, "go-template") == strings.Contains(call, "batchwright-existing") {
+			t.Errorf("only queues that the platform stops are without the label: %s", call)
+		}
+	}
+}
+
+// TestQueuesOfOthers: the step "queues" neither stops a queue that ran before the platform, nor waits
+// for it.
+func TestQueuesOfOthers(t *testing.T) {
+	p := existingPlatform()
+	s := newSandbox(t, p)
+	s.answer("")
+	r := s.runStep(findStep(t, provisionBuild(p), "queues"))
+	calls := r.callsWith("kubectl get clusterqueues.kueue.x-k8s.io -l ")
+	if r.code != 0 || len(calls) == 0 {
+		t.Fatalf("exit code %d, calls %q:\n%s", r.code, calls, r.output)
+	}
+	for _, call := range calls {
+		if !strings.Contains(call, "batchwright-existing") {
+			t.Errorf("the step reads queues that ran before: %s", call)
+		}
+	}
+}
+
 // TestRetireSynced checks the step "retire" of a platform with a GitOps tool: it stops
 // the jobs on capacities that are gone, and nothing while a queue still gives quota of
 // them.

@@ -36,8 +36,7 @@ func TierOfQueue(p *ir.Platform) string {
 		"variables.queue.replace('%s' + namespaceObject.metadata.?labels[?'%s'].orValue('') + '-', '')",
 		ir.LocalQueuePrefix, ir.LabelTeam)
 	var named []string
-	for i := range p.Teams {
-		t := &p.Teams[i]
+	for _, t := range p.OwnTeams() { // the policies hold in their namespaces only
 		for _, q := range t.Queues {
 			if !t.NamesLocalQueue(q) {
 				continue

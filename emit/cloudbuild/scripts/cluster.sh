@@ -163,9 +163,11 @@ template='{{define "tool"}}
   {{- if index . "argocd.argoproj.io/tracking-id"}}Argo_CD{{else if index . "meta.helm.sh/release-name"}}Helm
   {{- else if eq (print (index . "configmanagement.gke.io/managed")) "enabled"}}Config_Sync
   {{- else if index . "kustomize.toolkit.fluxcd.io/name"}}Flux{{else}}-{{end}}{{end}}
+  {{- define "argo"}}{{range .}}{{if eq .manager "argocd-controller"}}Argo_CD{{end}}{{end}}{{end}}
   {{- define "object"}}{{.kind}} {{with .metadata.namespace}}{{.}}{{else}}-{{end}} {{.metadata.name}}
   {{- " "}}{{with .metadata.annotations}}{{template "tool" .}}{{else}}-{{end}}
   {{- " "}}{{with .metadata.labels}}{{template "tool" .}}{{else}}-{{end}}
+  {{- if .metadata.labels}}{{if index .metadata.labels "app.kubernetes.io/instance"}}{{template "argo" .metadata.managedFields}}{{end}}{{end}}
   {{- with .metadata.labels}} {{index . "app.kubernetes.io/part-of"}}{{end}}{{"\n"}}{{end}}
   {{- if eq .kind "List"}}{{range .items}}{{template "object" .}}{{end}}{{else}}{{template "object" .}}{{end}}'
 errors=$(mktemp)
@@ -180,6 +182,7 @@ for manifests in kubernetes dashboards; do
     fi
     tool=${mark#-}
     tool=${tool:-${label#-}}
+    tool=${tool/#*Argo_CD*/Argo_CD} # once for each of its entries in the managed fields
     if [[ -n $tool && $kind != Namespace ]]; then
       report "$kind $object is applied by ${tool//_/ }, which would undo the platform's changes or delete it. batchwright diff --live FILE --handover DIR writes how its owner hands it over"
       continue

@@ -87,7 +87,6 @@ for kinds in localqueues.kueue.x-k8s.io clusterqueues.kueue.x-k8s.io \
   'networks.networking.gke.io gkenetworkparamsets.networking.gke.io'; do
   remove "$kinds"
 done
-# PRIORITIES
 # The namespaces of the controllers go with the controllers. If others use a controller, it
 # stays, and needs its configuration.
 remove 'rolebindings roles serviceaccounts secrets configmaps networkpolicies resourcequotas daemonsets.apps podmonitorings.monitoring.googleapis.com' \

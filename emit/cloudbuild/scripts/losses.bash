@@ -7,6 +7,7 @@
 plan='{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"plan"},'${plan#\{}
 losses=$(kubectl create --dry-run=client --validate=false -f - -o "go-template=$lost" <<<"$plan")
 losses=${losses//_/-}
+# NAMES
 if [[ $losses$'\n' == *' protected'$'\n'* ]]; then
   echo 'This build would delete the cluster, and its deletion protection is on. Set cluster.deletionProtection to false and build; then make this change.' >&2
   exit 1

@@ -26,7 +26,7 @@ if [[ -e kubernetes/resource-flavors.yaml ]]; then
   wanted=$(kubectl create --dry-run=client --validate=false -f kubernetes/resource-flavors.yaml -o 'jsonpath={.metadata.name}{"\n"}')
 fi
 # A queue that is being deleted admits no more workloads.
-stale=$(kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
+stale=$(kubectl get clusterqueues.kueue.x-k8s.io -l "${PLATFORM%%,*}" \
   -o 'jsonpath={range .items[*]}{.metadata.name}|{.metadata.deletionTimestamp}|{.spec.resourceGroups[*].flavors[*].name}{"\n"}{end}' |
   awk -F'|' '
     NR == FNR { wanted[$1]; next }

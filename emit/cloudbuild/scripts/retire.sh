@@ -52,7 +52,7 @@ quotas='{{range .items}}{{$queue := .metadata.name}}{{$cohort := .spec.cohortNam
 {{- $queue}} {{$flavor.name}} /spec/resourceGroups/{{$g}}/flavors/{{$f}}/resources/{{$r}} nominalQuota
 {{- if $cohort}} borrowingLimit{{end}}{{if $quota.lendingLimit}} lendingLimit{{end}}{{"\n"}}
 {{- end}}{{end}}{{end}}{{end}}'
-kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" -o "go-template=$quotas" |
+kubectl get clusterqueues.kueue.x-k8s.io -l "${PLATFORM%%,*}" -o "go-template=$quotas" |
   awk '
     NR == FNR { if (NF) gone[$1]; next }
     $2 in gone {

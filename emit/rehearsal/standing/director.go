@@ -228,9 +228,6 @@ func lowest(q *ir.Queue) string {
 	if len(q.Classes) == 0 {
 		return ""
 	}
-	if len(q.Classes) == 0 {
-		return ""
-	}
 	return q.Classes[0]
 }
 

@@ -277,6 +277,8 @@ type change struct {
 	// was and is are the capacities by name.
 	was, is map[string]*ir.Capacity
 	tenants []tenant
+	// staying are the ClusterQueues that ran before the platform: no change stops or deletes them.
+	staying map[string]bool
 	// common are the queues that a team has before and after the change, in the order of the
 	// tenants.
 	common  []pair
@@ -298,7 +300,7 @@ type pair struct {
 func newChange(before, after *ir.Platform, lost []losses.Loss) *change {
 	c := &change{
 		before: before, after: after, lost: map[string][]losses.Loss{}, fates: map[string]losses.Why{},
-		was: before.NamedCapacities(), is: after.NamedCapacities(),
+		was: before.NamedCapacities(), is: after.NamedCapacities(), staying: before.Adopted().Queues,
 	}
 	for _, l := range lost {
 		c.lost[l.Capacity] = append(c.lost[l.Capacity], l)

@@ -966,6 +966,39 @@ func TestOfLosses(t *testing.T) {
 	}
 }
 
+// TestOthersQueues: a queue that ran before the platform stays when its team leaves, and its jobs go on.
+func TestOthersQueues(t *testing.T) {
+	const adopted = `package platform
+
+name:    "small"
+project: "my-project"
+region:  "us-central1"
+zones: ["us-central1-a"]
+cluster: existing: {name: "prod", version: "1.34", kueue: version: "0.19.2"}
+capacity: pool: {consumption: existing: {}, flavor: nodeLabels: pool: "a"}
+tiers: batch: capacity: ["pool"]
+teams: [string]: {
+	quota: batch: pool: resources: {cpu: 8, memory: "32Gi", pods: 20}
+	accept: W0439: "they run like this"
+}
+teams: vision: {namespace: {existing: "vision"}, queues: batch: clusterQueue: "vision"}
+teams: speech: {namespace: {existing: "speech"}, queues: batch: clusterQueue: "speech"}
+`
+	before := compile(t, adopted)
+	without := compile(t, replaceAll(t, adopted, []string{
+		`teams: speech: {namespace: {existing: "speech"}, queues: batch: clusterQueue: "speech"}`, "",
+	}))
+	renamed := compile(t, replaceAll(t, adopted, []string{`clusterQueue: "speech"`, `clusterQueue: "speech-2"`}))
+	for want, after := range map[string]*ir.Platform{
+		"the team leaves the platform | jobs of speech | run on, run on, run on":                          without,
+		"another name of the ClusterQueue of tier batch | jobs of speech in tier batch | run on, wait, -": renamed,
+	} {
+		if diff := gocmp.Diff([]string{want}, shorts(t, jobs.Of(before, after, nil))); diff != "" {
+			t.Errorf("effects (-want +got):\n%s", diff)
+		}
+	}
+}
+
 // TestAnyPlans checks that every change between the repository's blueprints has complete
 // effects, also if they are the same platform.
 func TestAnyPlans(t *testing.T) {

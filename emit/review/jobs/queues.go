@@ -14,6 +14,11 @@ import (
 // account, or whose members leave.
 func (c *change) teams() {
 	for _, t := range c.tenants {
+		leaves := func(p pair) bool { return !c.staying[p.was.ClusterQueue] }
+		if t.is == nil && len(t.queues) > 0 && !slices.ContainsFunc(t.queues, leaves) {
+			c.effects.add(t.was.Name, subject{cause: "the team leaves the platform"}, leftAlone)
+			continue
+		}
 		if t.is == nil {
 			fresh := Outcome{NeverStart, "can still be submitted, because the namespace stays, but never start"}
 			if c.synced() {
@@ -28,6 +33,12 @@ func (c *change) teams() {
 		c.permissions(t)
 		c.members(t)
 	}
+}
+
+// leftAlone is what happens to jobs whose queue ran before the platform, and leaves it: nothing.
+var leftAlone = outcomes{
+	running: Outcome{RunOn, "continue, because the queue ran before the platform, and stays"},
+	waiting: Outcome{RunOn, "can start as before"}, new: Outcome{RunOn, "can start as before"},
 }
 
 // withoutQueue returns what happens to jobs whose queue leaves. cure completes the text on jobs
@@ -168,9 +179,12 @@ func (c *change) queues() {
 				if !tiers[p.was.Tier] {
 					cause = "tier " + p.was.Tier + " leaves the platform"
 				}
-				c.effects.add(p.team, subject{cause, p.was.Tier, ""}, c.withoutQueue(
-					"delete them, and submit them to another queue",
-					Outcome{Rejected, "are rejected if they name the queue: name another one"}))
+				o := leftAlone
+				if !c.staying[p.was.ClusterQueue] {
+					o = c.withoutQueue("delete them, and submit them to another queue",
+						Outcome{Rejected, "are rejected if they name the queue: name another one"})
+				}
+				c.effects.add(p.team, subject{cause, p.was.Tier, ""}, o)
 			case ir.Choose(c.after.Scheduler, true, false):
 				c.renamed(t, p)
 				c.order(p)
@@ -214,7 +228,7 @@ func (c *change) renamed(t tenant, p pair) {
 		o = c.withoutQueue("delete them, and submit them to the new queue", Outcome{})
 	case moved:
 		o.running = Outcome{Stop, "stop, and wait in the new queue"}
-		if c.synced() {
+		if c.synced() || c.staying[p.was.ClusterQueue] {
 			o.running = Outcome{RunOn, "continue, and keep quota of the old queue"}
 		}
 		o.waiting = Outcome{Wait, "wait in the new queue"}
