@@ -59,7 +59,7 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 		return err
 	}
 	if d.handover != "" {
-		if err := d.writeHandover(after.Plan.Name, changes.Foreign); err != nil {
+		if err := d.writeHandover(after.Plan.Name, changes); err != nil {
 			return err
 		}
 	}
@@ -93,11 +93,11 @@ func (d *comparison) writeLiveFindings(l *diag.List) error {
 }
 
 // writeHandover writes the folder for the owners of running objects that the platform takes over.
-func (d *comparison) writeHandover(platform string, objects []*exports.Object) error {
+func (d *comparison) writeHandover(platform string, changes *live.Result) error {
 	if _, err := os.Lstat(filepath.Join(d.handover, filepath.FromSlash(emit.IdentityPath))); err == nil {
 		return usageErrorf("--handover %s: that is a deploy folder; choose another directory", d.handover)
 	}
-	tree, err := handover.Files(platform, objects)
+	tree, err := handover.Files(platform, changes.Foreign, changes.Unexported.Kinds, changes.Unexported.Command)
 	if err != nil {
 		return err
 	}
@@ -116,6 +116,6 @@ func (d *comparison) writeHandover(platform string, objects []*exports.Object) e
 		return err
 	}
 	_, err = fmt.Fprintf(d.Stderr, "%s: %s to hand over\n", inFolder(d.handover, "README.md"),
-		words.Count(len(objects), "object"))
+		words.Count(len(changes.Foreign), "object"))
 	return err
 }

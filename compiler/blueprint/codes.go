@@ -13,6 +13,7 @@ func Codes() []diag.Code {
 		{ID: "E0106", Severity: diag.Error, Title: "field or condition has no concrete value"},
 		{ID: "E0107", Severity: diag.Error, Title: "CUE evaluation error"},
 		{ID: "W0117", Severity: diag.Warning, Title: "CUE form that does not set the field that it seems to set"},
+		{ID: "W0118", Severity: diag.Warning, Title: "placeholder instead of a value of yours"},
 		{ID: "N0109", Severity: diag.Note, Title: "more errors than are explained"},
 	}
 }

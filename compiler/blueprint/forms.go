@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // formChecker finds forms of CUE that write no field where a field is probably meant:
@@ -46,6 +47,30 @@ func (c *checker) checkForms(value cue.Value) {
 		if strings.HasSuffix(file.Filename, ".cue") && !inherited {
 			f.walkDecls(file.Decls, nil)
 		}
+		f.checkPlaceholders(file)
+	}
+}
+
+// checkPlaceholders reports the comments that mark placeholders. A syntax tree has no comments, so
+// it reads the lines of the file.
+func (f *formChecker) checkPlaceholders(file *ast.File) {
+	source := f.locate.nodeSpan(file).Source
+	if source == nil || !bytes.Contains(source.Content, []byte("// "+words.Placeholder)) {
+		return
+	}
+	start := 0
+	for line := range bytes.Lines(source.Content) {
+		text := bytes.TrimSpace(line)
+		if what, ok := bytes.CutPrefix(text, []byte("// "+words.Placeholder)); ok {
+			at := start + bytes.Index(line, text)
+			f.findings.Add(diag.Finding{
+				Code: "W0118", Severity: diag.Warning,
+				Span:    diag.Span{Source: source, Start: at, End: at + len(text)},
+				Message: "a placeholder stands for " + strings.TrimSuffix(string(what), "."),
+				Help:    "write the value, and remove the comment",
+			})
+		}
+		start += len(line)
 	}
 }
 

@@ -29,7 +29,7 @@ type Tool struct {
 	Labels, Annotations []string
 
 	// name returns the name of the applier that marks an object, "" for none.
-	name func(labels, annotations map[string]any) string
+	name func(o *Object) string
 }
 
 // tools are the tools by their marks. A tool that uses another one comes before it.
@@ -45,10 +45,10 @@ var tools = []*Tool{
 		KeepKey: "argocd.argoproj.io/sync-options", KeepValue: "Prune=false",
 		Labels:      []string{"app.kubernetes.io/instance"},
 		Annotations: []string{"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id"},
-		name: func(labels, annotations map[string]any) string {
-			name, _, _ := strings.Cut(Text(annotations, "argocd.argoproj.io/tracking-id"), ":")
-			if name == "" && Text(annotations, helmName) == "" { // Argo CD 2 marks with a label
-				name = Text(labels, "app.kubernetes.io/instance")
+		name: func(o *Object) string {
+			name, _, _ := strings.Cut(o.annotation("argocd.argoproj.io/tracking-id"), ":")
+			if name == "" && o.setBy("argocd-controller") { // Argo CD 2 has only a label, which others set too
+				name = o.label("app.kubernetes.io/instance")
 			}
 			return name
 		},
@@ -57,26 +57,22 @@ var tools = []*Tool{
 		Name: "Flux", Source: "Kustomization",
 		KeepKey: "kustomize.toolkit.fluxcd.io/prune", KeepValue: "disabled",
 		Labels: []string{"kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"},
-		name: func(labels, _ map[string]any) string {
-			return inNamespace(Text(labels, "kustomize.toolkit.fluxcd.io/namespace"),
-				Text(labels, "kustomize.toolkit.fluxcd.io/name"))
+		name: func(o *Object) string {
+			return inNamespace(o.label("kustomize.toolkit.fluxcd.io/namespace"), o.label("kustomize.toolkit.fluxcd.io/name"))
 		},
 	},
 	{
 		Name: "Flux", Source: "HelmRelease", KeepKey: helmKeep, KeepValue: "keep",
 		Labels:      []string{"helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"},
 		Annotations: []string{helmName, helmNamespace},
-		name: func(labels, _ map[string]any) string {
-			return inNamespace(Text(labels, "helm.toolkit.fluxcd.io/namespace"),
-				Text(labels, "helm.toolkit.fluxcd.io/name"))
+		name: func(o *Object) string {
+			return inNamespace(o.label("helm.toolkit.fluxcd.io/namespace"), o.label("helm.toolkit.fluxcd.io/name"))
 		},
 	},
 	{
 		Name: "Helm", Source: "release", KeepKey: helmKeep, KeepValue: "keep",
 		Annotations: []string{helmName, helmNamespace},
-		name: func(_, annotations map[string]any) string {
-			return inNamespace(Text(annotations, helmNamespace), Text(annotations, helmName))
-		},
+		name:        func(o *Object) string { return inNamespace(o.annotation(helmNamespace), o.annotation(helmName)) },
 	},
 	configSync("RootSync", func(scope, name string) string {
 		if scope != ":root" {
@@ -106,11 +102,11 @@ func configSync(kind string, name func(scope, name string) string) *Tool {
 	return &Tool{
 		Name: "Config Sync", Source: kind,
 		KeepKey: "client.lifecycle.config.k8s.io/deletion", KeepValue: "detach",
-		name: func(_, annotations map[string]any) string {
-			if Text(annotations, "configmanagement.gke.io/managed") != "enabled" {
+		name: func(o *Object) string {
+			if o.annotation("configmanagement.gke.io/managed") != "enabled" {
 				return ""
 			}
-			scope, n, _ := strings.Cut(Text(annotations, "configsync.gke.io/manager"), "_")
+			scope, n, _ := strings.Cut(o.annotation("configsync.gke.io/manager"), "_")
 			return name(scope, n)
 		},
 	}
@@ -124,16 +120,26 @@ func inNamespace(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// Applier returns who applies the object, by the marks on it. Without marks, ok is false.
+// Applier returns who applies the object, by the marks on it. Without marks, ok is false. Of a label
+// alone, the managed fields must say that the tool has set it. The step "cluster" of a build looks
+// for the same marks (emit/cloudbuild, cluster.sh).
 func (o *Object) Applier() (a Applier, ok bool) {
-	labels, _ := At(o.Fields, "metadata", "labels").(map[string]any)
-	annotations, _ := At(o.Fields, "metadata", "annotations").(map[string]any)
 	for _, t := range tools {
-		if name := t.name(labels, annotations); name != "" {
+		if name := t.name(o); name != "" {
 			return Applier{t, name}, true
 		}
 	}
 	return Applier{}, false
+}
+
+func (o *Object) label(key string) string { return Text(o.Fields, "metadata", "labels", key) }
+
+func (o *Object) annotation(key string) string { return Text(o.Fields, "metadata", "annotations", key) }
+
+// setBy reports whether a field manager has set a field of the object.
+func (o *Object) setBy(manager string) bool {
+	return slices.ContainsFunc(List(o.Fields, "metadata", "managedFields"),
+		func(entry any) bool { return Text(entry, "manager") == manager })
 }
 
 // Keeps reports whether the tool leaves an object as it is when its source no longer has it.
@@ -155,7 +161,7 @@ func (t *Tool) KeepingValue(o *Object) string {
 
 // options returns the items of an annotation.
 func options(o *Object, key string) []string {
-	items := strings.Split(Text(o.Fields, "metadata", "annotations", key), ",")
+	items := strings.Split(o.annotation(key), ",")
 	for i, item := range items {
 		items[i] = strings.TrimSpace(item)
 	}

@@ -34,7 +34,10 @@ func (x *exactDesign) entryAt(path string) *entry {
 	for _, section := range []struct {
 		name    string
 		entries []entry
-	}{{"capacity.", x.capacities}, {"cohorts.", x.cohorts}, {"tiers.", x.tiers}, {"teams.", x.teams}} {
+	}{
+		{"capacity.", x.capacities}, {"cohorts.", x.cohorts}, {"tiers.", x.tiers}, {"teams.", x.teams},
+		{"topologies.", x.topologies},
+	} {
 		below, ok := strings.CutPrefix(path, section.name)
 		if !ok {
 			continue

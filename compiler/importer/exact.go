@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,6 +88,7 @@ func (d *design) planExactly() {
 	x.planCohorts()
 	for _, q := range d.inv.clusterQueues {
 		x.planQueue(q)
+		q.reportAmounts(q.value.Spec.ResourceGroups)
 		delete(x.locals, q.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.locals)) {
@@ -224,6 +226,7 @@ func (x *exactPlanner) planCohorts() {
 		cohorts[c.Name] = settings(nil).add("parent", parent).add("weight", weightOf(spec.FairSharing)).
 			add("quota", quota)
 		c.exact("spec", "cohorts."+c.Name)
+		c.reportAmounts(c.value.Spec.ResourceGroups)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cohorts)) {
 		x.out.cohorts = append(x.out.cohorts, entry{name, cohorts[name], nil})
@@ -246,17 +249,17 @@ func quotaOf(resources []v1beta2.ResourceQuota, lends bool) settings {
 	})
 	var list settings
 	for _, r := range resources {
-		nominal := amount(notNegative(r.NominalQuota))
+		nominal := amount(counted(r.NominalQuota))
 		var limits settings
 		switch {
 		case !lends:
 		case r.BorrowingLimit == nil && !unlimited:
 			limits = limits.add("borrow", "all")
 		case r.BorrowingLimit != nil && !r.BorrowingLimit.IsZero():
-			limits = append(limits, setting{"borrow", amount(notNegative(*r.BorrowingLimit))})
+			limits = append(limits, setting{"borrow", amount(counted(*r.BorrowingLimit))})
 		}
 		if lends && r.LendingLimit != nil {
-			limits = append(limits, setting{"lend", amount(notNegative(*r.LendingLimit))})
+			limits = append(limits, setting{"lend", amount(counted(*r.LendingLimit))})
 		}
 		if limits == nil {
 			list = append(list, setting{string(r.Name), nominal})
@@ -274,12 +277,39 @@ func quotaOf(resources []v1beta2.ResourceQuota, lends bool) settings {
 	return append(out, setting{"resources", list})
 }
 
-// notNegative returns an amount, 0 for one that is negative, which Kueue refuses.
-func notNegative(q resource.Quantity) resource.Quantity {
-	if q.Sign() < 0 {
+// most is the largest amount that Kueue counts. Source: Kueue 0.19, pkg/resources/requests.go,
+// ResourceValue; k8s.io/apimachinery, Quantity.Value.
+var most = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI)
+
+// counted returns an amount as Kueue counts it: 0 for one that is negative, which Kueue refuses,
+// and the largest for one that is larger.
+func counted(q resource.Quantity) resource.Quantity {
+	switch {
+	case q.Sign() < 0:
 		return resource.Quantity{Format: resource.DecimalSI}
+	case q.Cmp(most) > 0:
+		return most
 	}
 	return q
+}
+
+// reportAmounts reports amounts that Kueue counts as others.
+func (o *object) reportAmounts(groups []v1beta2.ResourceGroup) {
+	for _, g := range groups {
+		for _, f := range g.Flavors {
+			for _, r := range f.Resources {
+				for _, q := range []*resource.Quantity{&r.NominalQuota, r.BorrowingLimit, r.LendingLimit} {
+					if q == nil {
+						continue
+					}
+					if c := counted(*q); c.Cmp(*q) != 0 {
+						o.approximate("spec.resourceGroups", "", "an amount of %s on flavor %s is more or less than Kueue "+
+							"counts: it becomes %v", r.Name, f.Name, amount(c))
+					}
+				}
+			}
+		}
+	}
 }
 
 // amount returns a quantity as a number if it is whole, otherwise as Kubernetes writes it.

@@ -15,7 +15,7 @@ import (
 )
 
 // fillIn marks a value that the exports do not contain.
-const fillIn = "FILL IN: "
+const fillIn = words.Placeholder
 
 // write returns the text of the blueprint.
 func (d *design) write() ([]byte, error) {

@@ -228,3 +228,6 @@ func FormatSeconds(seconds int64) string {
 	}
 	return out
 }
+
+// Placeholder begins a comment above a value that only the user knows.
+const Placeholder = "FILL IN: "

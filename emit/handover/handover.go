@@ -35,7 +35,9 @@ type source struct {
 // Files returns the folder for objects that others own, and that a platform takes over: a page with
 // the order, lists of the objects, and for each tool a component of Kustomize that keeps them,
 // sorted by path. The objects come in any order. Without objects, there is only the page.
-func Files(platform string, objects []*exports.Object) (emit.Tree, error) {
+// missing names the kinds of the platform that were not exported, and export is the command that
+// exports them; both are "" for none.
+func Files(platform string, objects []*exports.Object, missing, export string) (emit.Tree, error) {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(a, b *exports.Object) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
@@ -48,7 +50,7 @@ func Files(platform string, objects []*exports.Object) (emit.Tree, error) {
 			others = append(others, o)
 		}
 	}
-	h := &handover{platform: platform, sources: sourcesOf(objects)}
+	h := &handover{platform: platform, sources: sourcesOf(objects), missing: missing, export: export}
 	h.list(objectsFile, others)
 	h.list(namespacesFile, namespaces)
 	for _, s := range h.sources {
@@ -64,6 +66,8 @@ func Files(platform string, objects []*exports.Object) (emit.Tree, error) {
 type handover struct {
 	platform string
 	sources  []source
+	missing  string // kinds that were not exported
+	export   string // the command that exports them
 	files    emit.Tree
 	err      error
 }

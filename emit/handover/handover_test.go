@@ -32,7 +32,7 @@ func TestFiles(t *testing.T) {
 		object("ClusterQueue", "", "kept", kept),
 		object("Cohort", "", "all", nil),
 		{Version: "v1", Kind: "Namespace", Name: "vision"},
-	})
+	}, "RoleBinding (2)", "kubectl get rolebindings -o yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +49,7 @@ func TestFiles(t *testing.T) {
 	}
 	for path, parts := range map[string][]string{
 		"README.md": {
+			"of which the platform's folder has some: RoleBinding (2).", "kubectl get rolebindings -o yaml\n",
 			"kubectl label --overwrite -f objects.yaml app.kubernetes.io/part-of=research\n",
 			"kubectl label --overwrite -f namespaces.yaml app.kubernetes.io/part-of=research batchwright-existing=true\n",
 			"kubectl annotate -f argo-cd-queues-a/objects.yaml argocd.argoproj.io/tracking-id- ",
@@ -68,13 +69,14 @@ func TestFiles(t *testing.T) {
 // TestSteps: a page has only the steps that are left.
 func TestSteps(t *testing.T) {
 	for want, objects := range map[string][]*exports.Object{
-		"":                nil,
-		"Hand over Build": {object("Cohort", "", "all", nil)},
-		"1. Keep 2. Check 3. Remove them from their sources 4. Remove the marks 5. Hand over 6. Build": {
+		"":                                     nil,
+		"1. Set the platform's label 2. Build": {object("Cohort", "", "all", nil)},
+		"1. Make each tool keep its objects 2. Check that each tool keeps them 3. Remove the objects from their sources " +
+			"4. Remove the tools' labels and annotations 5. Set the platform's label 6. Build": {
 			object("Cohort", "", "all", argo("queues")),
 		},
 	} {
-		files, err := Files("research", objects)
+		files, err := Files("research", objects, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +101,7 @@ func BenchmarkFiles(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Files("research", objects); err != nil {
+				if _, err := Files("research", objects, "", ""); err != nil {
 					b.Fatal(err)
 				}
 			}

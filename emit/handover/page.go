@@ -2,6 +2,7 @@ package handover
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,24 +17,25 @@ func (h *handover) page(others, namespaces int) *markdown.Document {
 	d := new(markdown.Document)
 	d.Heading(1, "Handing over objects to "+markdown.Text(h.platform))
 	if others+namespaces == 0 {
-		d.Para("No object of others has the name of an object in the platform's folder: there is nothing to hand over.")
+		d.Para("No exported object of others has the name of an object in the platform's folder: there is nothing to ",
+			"hand over.")
+		h.unknown(d)
 		return d
 	}
 	lists := listOf(objectsFile, others, "object") + listOf(namespacesFile, namespaces, "namespace")
-	d.Para("These run already, and the platform's folder has them too: ", markdown.Markup(strings.TrimPrefix(lists, " and ")),
-		". The platform changes nothing that belongs to others, so its build stops until their owners hand them over. ",
-		"In this order nothing is deleted, and running and waiting jobs continue. ",
-		"Run the commands in the folder that has this page.")
+	d.Para("Platform ", markdown.Code(h.platform), " will manage running objects of others: ",
+		markdown.Markup(strings.TrimPrefix(lists, " and ")), ". Its build stops until their owners hand them over. ",
+		"Follow the steps in order: no object is deleted, running jobs continue, and waiting jobs keep waiting. ",
+		"Run the commands in the folder that contains this page.")
+	h.unknown(d)
 	if len(h.sources) > 0 {
 		h.letGo(d)
 	}
-	step := func(title markdown.Markup) {
-		if len(h.sources) > 0 {
-			title = markdown.Markup(map[markdown.Markup]string{handTitle: "5. ", buildTitle: "6. "}[title]) + title
-		}
-		d.Heading(2, title)
+	first := 1
+	if len(h.sources) > 0 {
+		first = 5
 	}
-	step(handTitle)
+	d.Heading(2, markdown.Markup(fmt.Sprintf("%d. Set the platform's label", first)))
 	d.Para("From now on, the platform's folder decides the fields of these objects.")
 	label := ir.LabelPartOf + "=" + h.platform
 	var commands []string
@@ -48,16 +50,20 @@ func (h *handover) page(others, namespaces int) *markdown.Document {
 	if namespaces > 0 {
 		d.Para("A namespace with the second label stays when the platform is destroyed.")
 	}
-	step(buildTitle)
+	d.Heading(2, markdown.Markup(fmt.Sprintf("%d. Build", first+1)))
 	d.Para("Run ", markdown.Code("./create-platform.sh"), " in the deploy folder, or let the platform's GitOps tool apply it.")
 	return d
 }
 
-// The last two steps.
-const (
-	handTitle  markdown.Markup = "Hand over"
-	buildTitle markdown.Markup = "Build"
-)
+// unknown adds what the exports lack: of these kinds, an object of others can exist too.
+func (h *handover) unknown(d *markdown.Document) {
+	if h.missing == "" {
+		return
+	}
+	d.Para("The exports have no objects of these kinds, of which the platform's folder has some: ", markdown.Text(h.missing),
+		". If the cluster can have them, export them too, and write this folder again:")
+	d.Code("text", h.export)
+}
 
 // listOf returns how many objects a file lists, "" for none.
 func listOf(file string, n int, thing string) string {
@@ -88,7 +94,7 @@ func (h *handover) letGo(d *markdown.Document) {
 	d.Warning("If an object leaves a source before its tool keeps it, the tool deletes the object. ",
 		"A deleted LocalQueue or ClusterQueue admits no jobs.")
 
-	d.Heading(2, "1. Keep")
+	d.Heading(2, "1. Make each tool keep its objects")
 	if len(keeps) == 0 {
 		d.Para("Every tool keeps its objects: there is nothing to do.")
 	} else {
@@ -97,22 +103,30 @@ func (h *handover) letGo(d *markdown.Document) {
 			"and list it there under ", markdown.Code("components"), ". Without Kustomize, edit the objects, or the chart's ",
 			"templates. Then let the tool apply the change.")
 		d.Table([]markdown.Markup{"Applied by", "Annotation", "Component"}, keeps)
-		d.Para("An annotation that ", markdown.Code("kubectl annotate"), " sets is not enough: Config Sync removes it, and Helm ",
-			"reads only its own release.")
+		d.Para("Set the annotation in the source, not with ", markdown.Code("kubectl annotate"), ": the tool decides by its ",
+			"source, or its next sync takes the annotation away.")
 	}
-	d.Heading(2, "2. Check")
+	d.Heading(2, "2. Check that each tool keeps them")
 	d.Para("Export the objects again, and repeat ", markdown.Code("batchwright diff --live FILE --handover DIR"),
-		". Continue when the last column above has only zeros.")
-	d.Heading(2, "3. Remove them from their sources")
-	d.Para("Remove the objects from the repositories and charts, and let the tools apply that. The objects stay. ",
-		"Argo CD then reports its Application as out of sync until the next step.")
-	d.Heading(2, "4. Remove the marks")
+		". This updates the page. Continue when each row of the first table shows 0 in its last column.")
+	d.Heading(2, "3. Remove the objects from their sources")
+	d.Para("Remove the objects from the repositories and charts, and let the tools apply that. The objects stay in the ",
+		"cluster.", argoNote(h.sources))
+	d.Heading(2, "4. Remove the tools' labels and annotations")
 	if len(marks) == 0 {
-		d.Para("Config Sync removes its marks itself.")
+		d.Para("Config Sync removes them itself: there is nothing to do.")
 		return
 	}
-	d.Para("The build stops at an object that another tool still marks.")
+	d.Para("By them a tool recognizes its objects, and the platform's build stops at objects that have them.")
 	d.Code("sh", marks...)
+}
+
+// argoNote says what Argo CD shows meanwhile, "" without Argo CD.
+func argoNote(sources []source) markdown.Markup {
+	if slices.ContainsFunc(sources, func(s source) bool { return s.by.Tool.Name == "Argo CD" }) {
+		return " Argo CD reports its Application as out of sync until the next step."
+	}
+	return ""
 }
 
 // unmark returns the commands that remove the marks of a tool from its objects.

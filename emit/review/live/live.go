@@ -46,9 +46,15 @@ type Result struct {
 	Facts        Facts
 	// Foreign are the objects of others that the folder has too, in the order of the folder.
 	Foreign []*exports.Object
+	// Unexported are kinds of the folder of which the exports have no object.
+	Unexported Unexported
 	// Findings are errors: what runs and would be replaced.
 	Findings diag.List
 }
+
+// Unexported are kinds without exported objects: with the number of the folder's objects, and the
+// command that exports them. Both are "" for none.
+type Unexported struct{ Kinds, Command string }
 
 // Facts are what a comparison with exports knows besides the changes.
 type Facts struct {

@@ -148,6 +148,9 @@ func (c *comparison) leftOver(o *exports.Object) {
 // retire says what becomes of an object that an earlier folder of the platform made; "" if
 // the object stays as it is.
 func (c *comparison) retire(o *exports.Object) string {
+	if labelOf(o, ir.LabelExisting) != "" { // it ran before the platform
+		return ""
+	}
 	if c.Plan.Delivery.GitOps.On() {
 		if o.Kind == kindNamespace {
 			return ""
@@ -214,7 +217,11 @@ func (c *comparison) skipKinds(missing map[kindID]int) {
 	}
 	slices.Sort(names)
 	slices.Sort(resources)
-	c.skip(strings.Join(names, ", "),
+	c.out.Unexported = Unexported{
+		Kinds:   strings.Join(names, ", "),
+		Command: "kubectl get " + strings.Join(resources, ",") + " --all-namespaces --show-managed-fields -o yaml",
+	}
+	c.skip(c.out.Unexported.Kinds,
 		"the exports have none of them; if the cluster has none either, applying creates "+words.Count(total, "object"),
-		"kubectl get "+strings.Join(resources, ",")+" --all-namespaces --show-managed-fields -o yaml")
+		c.out.Unexported.Command)
 }

@@ -251,7 +251,7 @@ func isQuantity(field, parent string) bool {
 	case "nominalQuota", "borrowingLimit", "lendingLimit", "sizeLimit":
 		return true
 	}
-	return parent == "requests" || parent == "limits"
+	return parent == "requests" || parent == "limits" || field == "weight" && parent == "fairSharing"
 }
 
 // quantityNode returns a scalar node for an amount; equal amounts have equal nodes,
