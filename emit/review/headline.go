@@ -131,7 +131,7 @@ func (r *Review) quietPhrase() string {
 	case r.Live != nil && len(r.Objects) > 0:
 		return "applying creates or changes " + words.Count(len(r.Objects), "object")
 	case r.Live != nil && len(r.Live.Adopted) > 0:
-		return "applying changes only labels, on " + words.Count(len(r.Live.Adopted), "object")
+		return "applying changes only the labels of " + words.Count(len(r.Live.Adopted), "compared object")
 	case r.onlyPages():
 		return "changes only pages for people"
 	case len(r.Objects) > 0:

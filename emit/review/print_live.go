@@ -11,7 +11,7 @@ import (
 
 // Titles of the lists of a comparison with exports.
 const (
-	adoptedTitle  = "taken over: they get the platform's labels, and later builds treat them as its own"
+	adoptedTitle  = "to hand over: the build stops until their owners set the platform's label"
 	appliersTitle = "applied by other tools: hand them over first, as --handover DIR describes"
 	stayingTitle  = "not in the folder: they stay"
 	skippedTitle  = "not compared"

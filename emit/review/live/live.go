@@ -369,7 +369,7 @@ func withoutNoise(fields map[string]any) map[string]any {
 func (f Facts) Totals() []string {
 	var out []string
 	if n := len(f.Adopted); n > 0 {
-		out = append(out, words.Count(n, "object")+" taken over")
+		out = append(out, words.Count(n, "object")+" to hand over")
 	}
 	if n := len(f.Staying); n > 0 {
 		out = append(out, words.Plural(n, "other stays", "others stay"))
