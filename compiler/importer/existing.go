@@ -304,7 +304,7 @@ func (d *design) existingController(c kinds.Controller) settings {
 }
 
 // reportController returns the version of a controller, and reports what a blueprint does
-// not say. vet refuses versions older than oldest; unknown stands for a version that the
+// not say. vet rejects versions older than oldest; unknown stands for a version that the
 // exports do not name.
 func (o *object) reportController(path, name, namespace, oldest, unknown string) settings {
 	const image = "spec.template.spec.containers.image"
@@ -369,7 +369,7 @@ func (o *object) kueueConfiguration() settings {
 		}
 		for _, needed := range kinds.Frameworks() {
 			if !slices.Contains(frameworks, needed) {
-				o.none("integrations.frameworks", path+".frameworks", "vet refuses the platform: Kueue does not "+
+				o.none("integrations.frameworks", path+".frameworks", "vet rejects the platform: Kueue does not "+
 					"manage %s, so such jobs would start without quota. Ask its owners to add it", needed)
 			}
 		}
@@ -431,7 +431,7 @@ func (d *design) checkLimits() {
 		standing += max(c.nodes, c.min) * hosts * int(m.MemoryGiB)
 	}
 	if scaling > 0 && standing+scaling > limits["memory"] {
-		d.assume("cluster.existing.has.autoProvisioning", "vet refuses the platform: its nodes exceed the cluster's "+
+		d.assume("cluster.existing.has.autoProvisioning", "vet rejects the platform: its nodes exceed the cluster's "+
 			"limit of memory. Ask the owners of the cluster to raise it, or remove capacities")
 	}
 }
