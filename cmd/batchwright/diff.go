@@ -88,7 +88,7 @@ works offline, and shows what applying the compiled folder would create, change
 and replace. If Terraform would replace the running cluster or one of its node
 pools, diff reports an error. Objects that only the cluster has are not the
 platform's, and stay. docs/import.md describes the comparison. With --handover, it
-also writes a folder for the owners of objects that the platform takes over: which
+also writes a folder for the owners of running objects, who hand them over: which
 tools, such as Argo CD, must keep them first, and the commands in their order.
 
 PATHs work as in compile, and apply to both revisions.

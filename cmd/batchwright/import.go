@@ -55,12 +55,14 @@ content:
 
 Queues, flavors, cohorts, topologies and priorities come back as they run, on nodes
 and in namespaces that stay with their owners: applied to the cluster, the compiled
-folder changes only labels. What vet would warn about is accepted in the blueprint
-with the reason "it runs like this today". With --own-pools, the blueprint describes
-node pools and namespaces of the platform's own instead.
+folder changes only labels of these objects. If the exports lack the Deployment of a
+job controller, the build also installs this controller. What vet would warn about is
+accepted in the blueprint with the reason "imported: it runs like this today". With
+--own-pools, the blueprint describes the platform's own node pools and namespaces
+instead.
 
-A cluster in the exports belongs to others: cluster: existing. For a blueprint of
-Cluster Toolkit, and for node pools alone, the platform makes a new cluster.
+A cluster in the exports belongs to another team: cluster: existing. For a blueprint
+of Cluster Toolkit, and for node pools alone, the platform creates a new cluster.
 
 A report says for each field of each object whether the compiled platform has the
 same value, another value or no such field, and what follows from the difference.

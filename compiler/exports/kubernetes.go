@@ -64,7 +64,7 @@ func (r *reader) readKubernetes(doc *document, n *yaml.Node, kind, apiVersion st
 	case group == KueueGroup && version != "v1beta1" && version != "v1beta2" &&
 		(o.Kind != "Topology" || version != "v1alpha1"):
 		r.add(codeVersion, doc.span(cmp.Or(child(n, "apiVersion"), n)),
-			fmt.Sprintf("%s does not know version %q of %s", r.purpose, version, o.Kind),
+			fmt.Sprintf("%s has version %q, but %s supports v1beta1 and v1beta2", o.Kind, version, r.purpose),
 			fmt.Sprintf("export it as v1beta2: kubectl get %s.v1beta2.%s -A -o yaml", Plural(o.Kind), KueueGroup))
 		return
 	case o.Name == "":

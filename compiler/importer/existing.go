@@ -94,7 +94,7 @@ func (d *design) planExisting() {
 	}
 	d.cluster = settings{{"existing", list}}
 	if len(d.inv.clusterQueues)+len(d.inv.priorityClasses) > 0 {
-		d.assume("cluster.existing", "the queues of the exports run in the cluster: the build names each object that "+
+		d.assume("cluster.existing", "the queues of the exports run in the cluster: the build lists each object that "+
 			"is not the platform's, with the command by which its owner hands it over")
 	}
 }
@@ -145,7 +145,7 @@ func (d *design) assumedPlace() settings {
 	}
 	var out settings
 	if m == nil && name == "" {
-		d.assume("cluster.existing.name", "the exports contain controllers, but not their cluster: fill in its name")
+		d.assume("cluster.existing.name", "the exports do not contain the cluster: fill in its name")
 		out = out.add("name", fill("my-cluster", "the name of the cluster"))
 	} else {
 		out = out.add("name", fitName(name, 40))
@@ -179,7 +179,7 @@ func (d *design) featuresOf(o *object) settings {
 			out = append(out, setting{f.field, has})
 		}
 		if path := "cluster.existing.has." + f.field; !has && f.field == "workloadIdentity" {
-			o.none(f.path, path, "vet refuses the platform: without it, the teams' jobs have no identities. Ask the "+
+			o.none(f.path, path, "vet rejects the platform: without it, the teams' jobs have no identities. Ask the "+
 				"owners of the cluster")
 		} else {
 			o.exact(f.path, path)
@@ -304,7 +304,7 @@ func (d *design) existingController(c kinds.Controller) settings {
 }
 
 // reportController returns the version of a controller, and reports what a blueprint does
-// not say. vet refuses versions older than oldest; unknown stands for a version that the
+// not say. vet rejects versions older than oldest; unknown stands for a version that the
 // exports do not name.
 func (o *object) reportController(path, name, namespace, oldest, unknown string) settings {
 	const image = "spec.template.spec.containers.image"
@@ -314,7 +314,7 @@ func (o *object) reportController(path, name, namespace, oldest, unknown string)
 		o.none(image, path+".version", "the tag of the image names no release: fill in the version")
 		out = settings{{"version", fill(unknown, "the version of "+name)}}
 	} else {
-		o.exactIf(!catalog.OlderRelease(version, oldest), image, path+".version", "vet refuses %s below %s: ask its "+
+		o.exactIf(!catalog.OlderRelease(version, oldest), image, path+".version", "vet rejects %s below %s: ask its "+
 			"owners to upgrade it", name, oldest)
 	}
 	if o.Namespace != "" && o.Namespace != namespace {
@@ -369,7 +369,7 @@ func (o *object) kueueConfiguration() settings {
 		}
 		for _, needed := range kinds.Frameworks() {
 			if !slices.Contains(frameworks, needed) {
-				o.none("integrations.frameworks", path+".frameworks", "vet refuses the platform: Kueue does not "+
+				o.none("integrations.frameworks", path+".frameworks", "vet rejects the platform: Kueue does not "+
 					"manage %s, so such jobs would start without quota. Ask its owners to add it", needed)
 			}
 		}
@@ -431,7 +431,7 @@ func (d *design) checkLimits() {
 		standing += max(c.nodes, c.min) * hosts * int(m.MemoryGiB)
 	}
 	if scaling > 0 && standing+scaling > limits["memory"] {
-		d.assume("cluster.existing.has.autoProvisioning", "vet refuses the platform: its nodes exceed the cluster's "+
+		d.assume("cluster.existing.has.autoProvisioning", "vet rejects the platform: its nodes exceed the cluster's "+
 			"limit of memory. Ask the owners of the cluster to raise it, or remove capacities")
 	}
 }

@@ -175,7 +175,7 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestOldReleases: the report says that vet refuses a controller exactly if vet does.
+// TestOldReleases: the report says that vet rejects a controller exactly if vet does.
 func TestOldReleases(t *testing.T) {
 	for _, c := range []struct {
 		name, version string
@@ -188,7 +188,7 @@ func TestOldReleases(t *testing.T) {
 			"-controller-manager, namespace: "+c.name+"-system}\nspec: {template: {spec: {containers: [{name: "+
 			"manager, image: 'a/b:v"+c.version+"'}]}}}\n")
 		report := fmt.Sprintf("%+v", res.Report)
-		if got := strings.Contains(report, "vet refuses"); got != c.refused {
+		if got := strings.Contains(report, "vet rejects"); got != c.refused {
 			t.Errorf("%s %s: refused %v, want %v:\n%s", c.name, c.version, got, c.refused, report)
 		}
 	}

@@ -145,8 +145,8 @@ func (d *design) reportPool(c *capacity) {
 		d.reportModulePool(c)
 		return
 	}
-	p.approximate("object", "capacity."+c.name, "the pool stays as it is, and compile describes a pool of its own "+
-		"beside it, %q; to take over the pool instead, call the capacity %q and set takeOver", c.name, p.Name)
+	p.approximate("object", "capacity."+c.name, "the pool stays, and compile describes a new pool beside it, "+
+		"%q; to take over the pool instead, call the capacity %q and set takeOver", c.name, p.Name)
 	for _, f := range argumentFates(func(a gke.Argument) string { return gke.KeyPath(gke.NodePool, a) }) {
 		v := exports.At(p.Fields, strings.Split(f.field, ".")...)
 		if v != nil && !saysNothing(v) && !slices.Contains(f.unset, v) &&

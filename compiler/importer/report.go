@@ -18,7 +18,7 @@ type Status string
 const (
 	Exact        Status = "exact"          // the compiled object has the same value
 	Approximated Status = "approximated"   // the compiled object has another value; the consequence says which
-	NoPart       Status = "no counterpart" // a blueprint cannot say it
+	NoPart       Status = "no counterpart" // a blueprint has no field for it
 )
 
 // Report says what became of each object.
@@ -113,7 +113,7 @@ func ignoredConsequence(kind string) string {
 		return "import reads only the Deployments of " + words.And(kinds.WithControllers("Kueue")) +
 			", and Kueue's configuration"
 	case "Workload":
-		return "a blueprint does not describe the jobs that run"
+		return "a blueprint does not describe running jobs"
 	}
 	return "import does not read objects of this kind"
 }

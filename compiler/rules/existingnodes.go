@@ -19,28 +19,33 @@ import (
 
 func existingNodeRules() []Rule {
 	return []Rule{
-		rule("E0430", "setting of existing nodes, which others own", on("capacity.*", settingsOfOthers)),
-		rule("E0431", "hardware of a capacity is missing", on("capacity.*", missingHardware), basic),
+		rule("E0430", "capacity has existing nodes, but sets a field of nodes that the platform creates",
+			on("capacity.*", settingsOfOthers)),
+		rule("E0431", "capacity has no hardware, but the platform creates its nodes",
+			on("capacity.*", missingHardware), basic),
 		rule("E0432", "two capacities have the same ResourceFlavor", sameFlavor, basic, except(ir.KAI)),
-		rule("E0433", "ResourceFlavor is invalid", on("capacity.*", invalidFlavor), except(ir.KAI)),
+		rule("E0433", "flavor has labels, taints or tolerations that Kueue rejects", on("capacity.*", invalidFlavor),
+			except(ir.KAI)),
 		rule("E0434", "existing nodes or namespaces without an existing cluster", existingWithoutCluster),
 		rule("E0435", "quota counts accelerators or vCPUs on nodes of unknown hardware",
 			onEach(allGrants, ratioWithoutHardware), basic),
-		rule("E0436", "jobs of the platform's namespaces on nodes of unknown hardware", unknownNodes, whole, resolved),
-		rule("E0437", "setting of a team whose namespace others own", on("teams.*", settingsInExisting), basic),
+		rule("E0436", "platform creates the team's namespace, but its capacity has no hardware", unknownNodes, whole,
+			resolved),
+		rule("E0437", "team has an existing namespace, but sets a field that needs a namespace of the platform",
+			on("teams.*", settingsInExisting), basic),
 		rule("W0438", "two capacities select the same existing nodes", sameExistingNodes, whole, except(ir.KAI)),
-		rule("W0439", "no policy of the platform holds in an existing namespace", unguardedNamespaces, whole, resolved),
+		rule("W0439", "platform's policies do not apply in an existing namespace", unguardedNamespaces, whole, resolved),
 		rule("W0441", "groups of a queue select nodes by different values of a label", conflictingGroups, whole,
 			resolved, except(ir.KAI)),
 		rule("W0442", "Kueue selects nodes by a label that GKE may not set", onEach(capacities, unknownFlavorLabels),
 			resolved, except(ir.KAI)),
 		rule("E0443", "topology is invalid", on("topologies.*", invalidTopology), except(ir.KAI)),
-		rule("E0444", "topology of nodes that Kueue selects by no label", topologyWithoutLabels, resolved,
+		rule("E0444", "flavor has a topology, but no node labels", topologyWithoutLabels, resolved,
 			except(ir.KAI)),
-		rule("W0445", "jobs wait for ever on a topology whose nodes start for pods", onEach(capacities, scaledTopology),
-			resolved, except(ir.KAI)),
+		rule("W0445", "flavor has a topology, but its capacity starts nodes only for pods",
+			onEach(capacities, scaledTopology), resolved, except(ir.KAI)),
 		rule("W0447", "tier has no capacity, so its queues admit no job", on("tiers.*", emptyTier)),
-		rule("W0446", "only some capacities of a tier have a topology", on("tiers.*", mixedTopologies), resolved,
+		rule("W0446", "tier mixes capacities with and without a topology", on("tiers.*", mixedTopologies), resolved,
 			except(ir.KAI)),
 	}
 }
@@ -60,9 +65,9 @@ func settingsOfOthers(r *report, capacity fieldPath, c schema.Capacity) {
 			case "nodeLabels", "nodeTaints":
 				cure = "write flavor: " + field + ", which Kueue compares with jobs; or remove " + field
 			case "takeOver":
-				cure += ", or replace existing by the consumption option of the node pool"
+				cure += ", or replace existing with the consumption option of the node pool"
 			}
-			r.addKey(path, say("others own the nodes of capacity %q, so the platform cannot set %s", capacity.name(),
+			r.addKey(path, say("the nodes of capacity %q exist, so the platform cannot set %s", capacity.name(),
 				field), see(capacity.at("consumption", "existing"), "the nodes exist"), advise(cure))
 		}
 	}
@@ -138,12 +143,12 @@ func existingWithoutCluster(r *report) {
 	cure := help("add cluster: existing, or remove existing here")
 	for _, c := range r.Plan.ExistingCapacities {
 		r.addKey(at("capacity", c.Name, "consumption", "existing"),
-			"a cluster that the platform creates has no nodes of others", cure)
+			"a cluster that the platform creates has no existing nodes", cure)
 	}
 	for _, t := range r.Plan.Teams {
 		if t.InExisting {
 			r.addKey(at("teams", t.Name, "namespace", "existing"),
-				"a cluster that the platform creates has no namespaces of others", cure)
+				"a cluster that the platform creates has no existing namespaces", cure)
 		}
 	}
 }
@@ -206,7 +211,7 @@ func settingsInExisting(r *report, team fieldPath, t schema.Team) {
 		"maxJobs", "labels",
 	} {
 		if path := team.at(field); r.Written(path...) {
-			r.addKey(path, say("others own the namespace of team %q, so the platform cannot set up its %s", team.name(),
+			r.addKey(path, say("the namespace of team %q exists, so the platform cannot set up its %s", team.name(),
 				field), see(team.at("namespace", "existing"), "the namespace exists"),
 				help("remove %s, or let the platform create a namespace for the team", field))
 		}
@@ -215,7 +220,7 @@ func settingsInExisting(r *report, team fieldPath, t schema.Team) {
 		for i, of := range w.Teams {
 			if of == team.name() {
 				r.add(at("workloads", name, "teams", diag.Index(i)),
-					say("others own the namespace of team %q, so the platform submits no jobs there", of),
+					say("the namespace of team %q exists, so the platform submits no jobs there", of),
 					see(team.at("namespace", "existing"), "the namespace exists"), help("remove the team here"))
 			}
 		}
@@ -254,7 +259,7 @@ func unguardedNamespaces(r *report) {
 			continue
 		}
 		options := []option{
-			helpOrAccept("if the owners of the namespace see to it",
+			helpOrAccept("if the owners of the namespace prevent such jobs",
 				"let the platform create a namespace for the team"),
 		}
 		if labels := r.labelsOfOthers(t); labels != nil {
@@ -262,7 +267,7 @@ func unguardedNamespaces(r *report) {
 				t.Namespace, strings.Join(labels, " ")))
 		}
 		r.addKey(at("teams", t.Name, "namespace", "existing"),
-			say("jobs in namespace %q can run beside the quota, because the platform's policies do not hold there",
+			say("jobs in namespace %q can run without quota, because the platform's policies do not apply there",
 				t.Namespace), options...)
 	}
 }
@@ -413,7 +418,7 @@ func topologyWithoutLabels(r *report) {
 	for _, c := range r.Plan.AllCapacities() {
 		if c.Flavor.Topology != "" && len(c.NodeLabels) == 0 {
 			r.addKey(at("capacity", c.Name, "flavor", "topology"),
-				say("Kueue selects the nodes of capacity %q by no label, so it cannot have a topology", c.Name),
+				say("capacity %q has no node labels, so its flavor cannot have a topology", c.Name),
 				help(`add flavor: nodeLabels, such as nodeLabels: "cloud.google.com/gke-nodepool": %q`, c.Name))
 		}
 	}

@@ -20,7 +20,7 @@ func resourceRules() []Rule {
 			except(ir.KAI)),
 		rule("E0611", "amount of a resource is larger than Kueue counts", onEach(allGrants, largeAmounts),
 			except(ir.KAI)),
-		rule("E0612", "queue does not count cpu and memory, which every job requests", uncountedRequests, whole,
+		rule("E0612", "queue does not count cpu and memory, which every pod must request", uncountedRequests, whole,
 			resolved, except(ir.KAI)),
 		rule("E0613", "capacities of a queue have no counted resource in common", separateGroups, whole, resolved,
 			except(ir.KAI)),

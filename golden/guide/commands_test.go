@@ -81,7 +81,7 @@ func commandPlaceholders() map[string]string {
 const kubectlResources = "applications clusterqueues clusterrolebindings cohorts configmap configmaps " +
 	"configs.kai.scheduler deployment deployments events helmreleases jobs jobs.batch jobsets kustomizations " +
 	"localqueues namespaces networkpolicies node nodes podgroups.scheduling.run.ai pods priorityclasses " +
-	"queues.scheduling.run.ai resourceflavors rolebindings rootsyncs secrets serviceaccounts workloads"
+	"queues.scheduling.run.ai resourceflavors resourcequotas rolebindings rootsyncs secrets serviceaccounts workloads"
 
 // guideForms returns the folders in golden/testdata whose pages run, each with the golden folder
 // of which its files replace files.
