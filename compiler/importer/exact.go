@@ -93,7 +93,7 @@ func (d *design) planExactly() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.locals)) {
 		for _, q := range x.locals[name] {
-			q.none("clusterQueue", "", "the exports do not contain ClusterQueue %q", name)
+			q.none("clusterQueue", "", "the exports do not contain ClusterQueue %q, so the LocalQueue is left out", name)
 		}
 	}
 	x.planPriorities()
