@@ -14,8 +14,8 @@ const spendable = 300 << 20
 
 // collectLess trades memory for time, which suits a short-lived process: a small heap
 // grows to several times its live objects before they are collected, up to spendable
-// for each blueprint. It is called before a command compiles. It does nothing if the
-// user has set GOGC or GOMEMLIMIT.
+// for each blueprint. It is called before a command compiles, or reads exports, which are
+// as large as a blueprint. It does nothing if the user has set GOGC or GOMEMLIMIT.
 func collectLess(blueprints uint64) {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		collectOnce.Do(func() {

@@ -155,6 +155,7 @@ func warningsOn(ctx context.Context, text []byte) ([]diag.Finding, error) {
 
 // readExports reads files that import or diff --live compares.
 func (c Command) readExports(ctx context.Context, names []string) ([]exports.File, error) {
+	collectLess(2) // for the objects that run, and the blueprint
 	var files []exports.File
 	for _, name := range names {
 		content, err := c.readFile(ctx, name)

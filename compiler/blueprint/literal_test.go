@@ -130,6 +130,54 @@ func FuzzLiteral(f *testing.F) {
 	})
 }
 
+// TestLiteralPattern holds what package literal makes of a pattern for all teams against
+// CUE: the verdicts and values must agree, or be CUE's alone.
+func TestLiteralPattern(t *testing.T) {
+	for _, tt := range []struct {
+		source  string
+		literal bool // whether package literal lists the teams
+		unknown bool // whether only CUE can judge the team a
+	}{
+		{`{[string]: accept: W0439: "b", a: cohort: "c"}`, true, false},
+		{`{a: cohort: "c", [string]: {accept: W0439: "b", bucket: true}}`, true, false},
+		{`{[string]: bukket: true, a: {}}`, true, false},
+		{`{[string]: accept: W0439: "b", a: accept: W0440: "b"}`, true, true},
+		{`{[string]: cohort: "c", a: cohort: "d"}`, true, true},
+		{`{[string]: accept: W0439: x, a: {}, x: "b"}`, false, false}, // x is no struct
+		{`{[string]: {cohort: *"c" | string}, a: {}}`, true, true},
+		{`{[string]: bucket: true, [string]: cohort: "c", a: {}}`, false, false},
+		{`{[=~"^b"]: bucket: true, a: {}}`, false, false},
+		{`{[string]: bucket: true, string: {}, a: {}}`, false, false},
+		{`{[string]: bucket: true, a: {} & {}}`, false, false},
+		{`{[T=string]: labels: x: T, a: {}}`, false, false},
+	} {
+		cc := newContext()
+		value := cc.CompileString("x: " + tt.source).LookupPath(cue.ParsePath("x"))
+		fields, ok := literal.Fields(value.Source())
+		if ok != tt.literal {
+			t.Errorf("%s: literal is %t", tt.source, ok)
+		}
+		constraint, _ := fieldOf(blueprintDefinition(cc), "teams")
+		pattern, _ := patternOf(constraint)
+		shape, _ := literalSchema().Field("teams").Entity()
+		for _, f := range fields {
+			text, verdict := shape.Check(f.Value)
+			if f.Name == "a" && (verdict == literal.Unknown) != tt.unknown {
+				t.Errorf("%s: the verdict on team a is %d", tt.source, verdict)
+			}
+			merged := pattern.Unify(value.LookupPath(cue.MakePath(cue.Str(f.Name))))
+			err := merged.Validate(cue.Concrete(true), cue.Final())
+			if verdict != literal.Unknown && (verdict == literal.Fits) != (err == nil) {
+				t.Errorf("%s: the verdict on team %s is %d, and CUE says: %v", tt.source, f.Name, verdict, err)
+			} else if verdict == literal.Fits {
+				if want, err := merged.MarshalJSON(); err != nil || !sameJSON(t, text, want) {
+					t.Errorf("%s: team %s is %s, want %s (%v)", tt.source, f.Name, text, want, err)
+				}
+			}
+		}
+	}
+}
+
 // addFields adds the fields and entities of a blueprint to a corpus.
 func addFields(f *testing.F, name string) {
 	content, err := os.ReadFile(name)

@@ -58,6 +58,9 @@ func parseDocument(f File) (*document, *syntaxError) {
 			d.starts = append(d.starts, i)
 		}
 	}
+	if d.roots = readJSON(string(f.Content)); d.roots != nil {
+		return d, nil
+	}
 	for decoder := yaml.NewDecoder(bytes.NewReader(f.Content)); ; {
 		var root yaml.Node
 		err := decodeNode(decoder, &root)
@@ -65,10 +68,6 @@ func parseDocument(f File) (*document, *syntaxError) {
 			return d, nil
 		}
 		if err != nil {
-			if roots := d.jsonRoots(); roots != nil {
-				d.roots = roots
-				return d, nil
-			}
 			if regexp.MustCompile(`Secret|password|clientKey`).Match(f.Content) {
 				d.hide(0, len(f.Content)) // where the secret is remains unknown
 			}
@@ -77,37 +76,6 @@ func parseDocument(f File) (*document, *syntaxError) {
 		if len(root.Content) == 1 && root.Content[0].ShortTag() != "!!null" { // as after a last "---"
 			d.roots = append(d.roots, root.Content[0])
 		}
-	}
-}
-
-// jsonRoots returns the values of a file of several JSON values, each at the beginning of a line:
-// JSON lines, or what several commands have printed. The result is nil for any other file.
-func (d *document) jsonRoots() []*yaml.Node {
-	var roots []*yaml.Node
-	for decoder := json.NewDecoder(bytes.NewReader(d.content)); ; {
-		var raw json.RawMessage
-		if err := decoder.Decode(&raw); errors.Is(err, io.EOF) && len(roots) > 1 {
-			return roots
-		} else if err != nil {
-			return nil
-		}
-		begin := int(decoder.InputOffset()) - len(raw)
-		line := sort.SearchInts(d.lines, begin)
-		var root yaml.Node
-		if line == len(d.lines) || d.lines[line] != begin || raw[0] != '{' ||
-			decodeNode(yaml.NewDecoder(bytes.NewReader(raw)), &root) != nil || len(root.Content) != 1 {
-			return nil
-		}
-		moveDown(root.Content[0], line)
-		roots = append(roots, root.Content[0])
-	}
-}
-
-// moveDown adds a number of lines to the place of a node and of those below it.
-func moveDown(n *yaml.Node, lines int) {
-	n.Line += lines
-	for _, below := range n.Content {
-		moveDown(below, lines)
 	}
 }
 

@@ -24,16 +24,19 @@ type File struct {
 	Content []byte
 }
 
-// Purpose is the command that reads the files.
+// Purpose is what the files are read for.
 type Purpose string
 
-// The commands that read exports.
+// The purposes. The first two are the names of commands.
 const (
 	// Import reads the kinds of objects that become a part of a blueprint, of one cluster.
 	Import Purpose = "import"
 	// Comparison reads Kubernetes objects of every kind except Secrets, of any number of
 	// clusters, and no blueprints of Cluster Toolkit.
 	Comparison Purpose = "diff --live"
+	// Manifests reads the objects of a compiled folder, as Comparison does, and leaves
+	// Object.Value nil: the compiler's own objects have no unknown fields.
+	Manifests Purpose = "the compiled folder"
 )
 
 // Kinds of objects that are not Kubernetes'.
@@ -132,7 +135,7 @@ func Read(files []File, purpose Purpose) (out Export, findings diag.List, err er
 		r.readFile(f)
 	}
 	for _, o := range r.export.Objects {
-		if !o.template {
+		if !o.template && purpose != Manifests {
 			r.decodeKueue(o)
 		}
 	}

@@ -92,7 +92,7 @@ func placeholders(list []*yaml.Node, n *yaml.Node) []*yaml.Node {
 	if n == nil {
 		return list
 	}
-	if n.Kind == yaml.ScalarNode && template.MatchString(n.Value) {
+	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "{") && template.MatchString(n.Value) {
 		return append(list, n)
 	}
 	for _, below := range n.Content {

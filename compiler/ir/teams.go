@@ -235,10 +235,17 @@ func (p *Platform) ClusterQueues() iter.Seq2[*Queue, []SharingTeam] {
 
 // OwnTeams returns the teams whose namespaces the platform creates, in the order of Teams.
 func (p *Platform) OwnTeams() []Team {
-	if !slices.ContainsFunc(p.Teams, func(t Team) bool { return t.InExisting }) {
+	first := slices.IndexFunc(p.Teams, func(t Team) bool { return t.InExisting })
+	if first < 0 {
 		return p.Teams
 	}
-	return slices.DeleteFunc(slices.Clone(p.Teams), func(t Team) bool { return t.InExisting })
+	own := slices.Clip(p.Teams[:first])
+	for i := first; i < len(p.Teams); i++ {
+		if !p.Teams[i].InExisting {
+			own = append(own, p.Teams[i])
+		}
+	}
+	return own
 }
 
 // OnlyExisting reports whether others own the namespaces of all teams, or the platform has no teams in

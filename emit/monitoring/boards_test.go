@@ -1,6 +1,7 @@
 package monitoring
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -234,6 +235,50 @@ func TestTeamQueuesWithNames(t *testing.T) {
 	}
 }
 
+// TestTeamQueuesWithManyNames checks that a team's board does not grow with the queues that
+// the blueprint names, that the reader then selects the ClusterQueues, and that each panel
+// which depends on the selection explains it.
+func TestTeamQueuesWithManyNames(t *testing.T) {
+	board := func(teams int) Board {
+		p := barePlan()
+		for i := range teams {
+			name := fmt.Sprintf("n%05d", i)
+			p.Teams = append(p.Teams, ir.Team{Name: name, Namespace: name, Queues: []ir.Queue{
+				{Tier: "lp", ClusterQueue: "low-" + name, LocalQueue: "q"},
+				{Tier: "hp", ClusterQueue: "high-" + name, LocalQueue: "p"},
+			}})
+		}
+		return Boards(p)[1]
+	}
+	named, many := board(mostNamed/2), board(mostNamed/2+1)
+	if diff := cmp.Diff(many, board(1000), cmp.AllowUnexported(Panel{}, Query{}, Variable{})); diff != "" {
+		t.Errorf("the board of 1,000 teams differs (-%d teams +1,000 teams):\n%s", mostNamed/2+1, diff)
+	}
+	last := many.Variables[len(many.Variables)-1]
+	want := []string{"low-n00000", "high-n00000"}
+	if last.Label != "cluster_queue" || !slices.Equal(last.Chosen, want) {
+		t.Errorf("the last variable is %s with %q, want cluster_queue with %q", last.Label, last.Chosen, want)
+	}
+	if n := len(named.Variables); n != len(many.Variables)-1 {
+		t.Errorf("the board of %d names has %d variables, want one less than %d", mostNamed, n, len(many.Variables))
+	}
+	selected := 0
+	for _, s := range many.Sections {
+		for _, p := range s.Panels {
+			chosen := strings.Contains(p.Queries[0].expr, "@chosen")
+			if chosen {
+				selected++
+			}
+			if chosen != strings.HasPrefix(p.Note, "Select the ClusterQueues of the team above the dashboard.") {
+				t.Errorf("%s: the note is %q", p.Title, p.Note)
+			}
+		}
+	}
+	if selected == 0 {
+		t.Error("no panel shows the selected ClusterQueues")
+	}
+}
+
 func TestThrottlingOfSteadyGPUsOnly(t *testing.T) {
 	const title = "Accelerators/Busy GPUs below 1 GHz"
 	p := testPlan()
@@ -316,7 +361,7 @@ func TestVariables(t *testing.T) {
 // the variable's placeholder alone.
 func TestPlaceholders(t *testing.T) {
 	const expr = `a{@kueue,@resource,@team}[@window] + ` +
-		`b{@scraped,@queue,@job,@steady,namespace="@namespace"} + c{@system}`
+		`b{@scraped,@queue,@job,@steady,namespace="@namespace"} + c{@system} + d{@chosen}`
 	whole := Notation{
 		Matcher: func(v Variable) string { return v.Label + "=$" + v.Name },
 		Value:   func(v Variable) string { return "$" + v.Name },
@@ -330,13 +375,15 @@ func TestPlaceholders(t *testing.T) {
 			whole,
 			`a{replica_role!="follower",cluster=$cluster,resource=$resource,exported_namespace=$team}[5m] + ` +
 				`b{cluster=$cluster,queue_name=$queue,job=~"kueue|kueue-controller-manager-metrics-service",` +
-				`modelName=~"NVIDIA (A100|H100|H200).*",namespace="$team"} + c{cluster_name=$cluster_name}`,
+				`modelName=~"NVIDIA (A100|H100|H200).*",namespace="$team"} + c{cluster_name=$cluster_name} + ` +
+				`d{cluster_queue=$cluster_queue}`,
 		},
 		"of an alert": {
 			Notation{Matcher: func(v Variable) string { return fixedMatcher(testPlan(), v) }},
 			`a{replica_role!="follower",cluster=~"gke-batch|",resource=~"google.com/tpu|nvidia.com/gpu",@team}` +
 				`[@window] + b{cluster=~"gke-batch|",@queue,job=~"kueue|kueue-controller-manager-metrics-service",` +
-				`modelName=~"NVIDIA (A100|H100|H200).*",namespace="@namespace"} + c{cluster_name="gke-batch"}`,
+				`modelName=~"NVIDIA (A100|H100|H200).*",namespace="@namespace"} + c{cluster_name="gke-batch"} + ` +
+				`d{@chosen}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

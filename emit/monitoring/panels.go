@@ -306,16 +306,18 @@ func myQuotaSection(p *ir.Platform) Section {
 		nominal  = `kueue_cluster_queue_nominal_quota{@kueue,@resource}`
 		reserved = `kueue_cluster_queue_resource_reservation{@kueue,@resource}`
 	)
-	mine, note := ` and on (cluster_queue) `+teamQueues(p, "cluster_queue"), ""
+	mine, note := ` and on (cluster_queue) `+teamQueues(p, "cluster_queue"), selectNote(p)
+	memory := memoryPanel(p, "Memory quota of my queues", `sum by (cluster_queue)`, mine)
+	memory.Note = note
 	if len(p.SharedQueues) > 0 {
-		note = "A shared queue shows the quota of all its teams."
+		note = strings.TrimSpace(note + " A shared queue shows the quota of all its teams.")
 	}
 	by := []string{"cluster_queue", "flavor", "resource"}
 	sum := func(expr string) string { return `sum by (cluster_queue, flavor, resource) (` + expr + mine + `)` }
 	return Section{Title: "My quota", Panels: []Panel{
 		newPanel("Used quota by LocalQueue", "", Stack, count,
 			grouped("sum", `kueue_local_queue_resource_usage{@kueue,@resource,@team}`, "name", "flavor", "resource")),
-		memoryPanel(p, "Memory quota of my queues", `sum by (cluster_queue)`, mine),
+		memory,
 		newPanel("Nominal, reserved and borrowed", note, Table, count,
 			Query{Name: "nominal", By: by, expr: sum(nominal)},
 			Query{Name: "reserved", By: by, expr: sum(reserved)},
@@ -350,7 +352,7 @@ func myJobsSection(p *ir.Platform) Section {
 		newPanel("Evictions of my workloads per hour", "", Stack, count,
 			grouped("sum", eventsWithin(`kueue_local_queue_evicted_workloads_total{@kueue,@team}`, "1h"), "reason",
 				"underlying_cause")),
-		newPanel("Preemptions by my queues per hour", "", Stack, count,
+		newPanel("Preemptions by my queues per hour", selectNote(p), Stack, count,
 			grouped("sum", `(`+eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h")+`)`+
 				` and on (preempting_cluster_queue) `+teamQueues(p, "preempting_cluster_queue"),
 				"preempting_cluster_queue", "reason")),

@@ -57,6 +57,7 @@ const (
 //	@resource   matcher of the resource that the reader has selected
 //	@queue      matcher of the team's queue, for KAI Scheduler
 //	@team       matcher of the team's namespace, for a scraped metric
+//	@chosen     matcher of the ClusterQueues that the reader has selected
 //	@namespace  the team's namespace itself
 //	@window     time between two points of the chart
 //
@@ -91,6 +92,8 @@ func (n Notation) fill(expr string) string {
 			text = n.Matcher(queueVariable)
 		case "@team":
 			text = n.Matcher(teamVariable)
+		case "@chosen":
+			text = n.Matcher(clusterQueueVariable)
 		case "@namespace":
 			if n.Value != nil {
 				text = n.Value(teamVariable)
@@ -174,7 +177,15 @@ func quantile(q, buckets string, by ...string) Query {
 // that the ClusterQueue of a shared tier does not contain the team's name, and that the
 // blueprint can name queues. A match of ClusterQueues by the team's name would also find
 // the queues of a team whose name begins with it.
+//
+// If the blueprint names many queues, the reader selects the ClusterQueues: Kueue has no
+// metric with both names that also exists while no workload waits.
 func teamQueues(p *ir.Platform, label string) string {
+	named := namedQueues(p)
+	if len(named) > mostNamed {
+		return `label_replace(kueue_cluster_queue_status{@kueue,@chosen}, "` + label + `", "$1", "` +
+			clusterQueueVariable.Label + `", "(.*)")`
+	}
 	replace := func(expr, queue, local string) string {
 		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` +
 			ir.LocalQueuePrefix + local + `")`
@@ -185,7 +196,7 @@ func teamQueues(p *ir.Platform, label string) string {
 		shared[q.Tier] = true
 	}
 	if len(shared) == 0 {
-		return replaceNamed(p, label, expr)
+		return replaceNamed(named, label, expr)
 	}
 	var tiers []string
 	for _, c := range p.PriorityClasses {
@@ -206,15 +217,31 @@ func teamQueues(p *ir.Platform, label string) string {
 			expr = replace(expr, "$1", "(.*-"+tier+")")
 		}
 	}
-	return replaceNamed(p, label, expr)
+	return replaceNamed(named, label, expr)
 }
 
-// replaceNamed returns expr, which derives the name of a ClusterQueue from the name of a
-// LocalQueue, with the queues that the blueprint names. Two namespaces can have a
-// LocalQueue of the same name, so the replacement compares both names.
-func replaceNamed(p *ir.Platform, label, expr string) string {
-	const joined = "local_queue"
-	var named []string // names of LocalQueues with their namespace, and their ClusterQueues, in turn
+// mostNamed is the largest number of LocalQueues that a query lists by name. Grafana can
+// send a query in a URL, which many servers limit to 8 KiB, and each name takes about 100
+// bytes.
+const mostNamed = 50
+
+// selectNote is the note on panels that show the ClusterQueues which the reader selects,
+// "" if the query finds them.
+func selectNote(p *ir.Platform) string {
+	if len(namedQueues(p)) <= mostNamed {
+		return ""
+	}
+	return "Select the ClusterQueues of the team above the dashboard. The query does not find them, because the " +
+		"blueprint names more than " + strconv.Itoa(mostNamed) + " queues."
+}
+
+// namedQueue is a LocalQueue with a ClusterQueue whose name does not follow from team and tier.
+type namedQueue struct{ local, cluster string }
+
+// namedQueues returns the queues that the blueprint names. A LocalQueue has its namespace
+// before its name, because two namespaces can have a LocalQueue of the same name.
+func namedQueues(p *ir.Platform) []namedQueue {
+	var named []namedQueue
 	for i := range p.Teams {
 		t := &p.Teams[i]
 		for _, q := range t.Queues {
@@ -222,18 +249,24 @@ func replaceNamed(p *ir.Platform, label, expr string) string {
 				continue
 			}
 			for _, name := range q.LocalQueueNames() {
-				named = append(named, strings.ReplaceAll(t.Namespace+"/"+name, ".", `[.]`), q.ClusterQueue)
+				named = append(named, namedQueue{t.Namespace + "/" + name, q.ClusterQueue})
 			}
 		}
 	}
+	return named
+}
+
+// replaceNamed returns expr, which derives the name of a ClusterQueue from the name of a
+// LocalQueue, with the queues that the blueprint names.
+func replaceNamed(named []namedQueue, label, expr string) string {
+	const joined = "local_queue"
 	if named == nil {
 		return expr
 	}
 	expr = `label_join(` + expr + `, "` + joined + `", "/", "` + teamVariable.Label + `", "name")`
-	var b strings.Builder
-	b.WriteString(strings.Repeat(`label_replace(`, len(named)/2) + expr)
-	for pair := range slices.Chunk(named, 2) {
-		b.WriteString(`, "` + label + `", "` + pair[1] + `", "` + joined + `", "` + pair[0] + `")`)
+	for _, q := range named {
+		expr = `label_replace(` + expr + `, "` + label + `", "` + q.cluster + `", "` + joined + `", "` +
+			strings.ReplaceAll(q.local, ".", `[.]`) + `")`
 	}
-	return b.String()
+	return expr
 }

@@ -45,6 +45,10 @@ var (
 	// The label is the metric's own namespace. The namespace of the scrape target is
 	// the scheduler's.
 	teamVariable = Variable{Name: "team", Label: "exported_namespace", Title: "Team"}
+	// The team's ClusterQueues, on a platform whose queries cannot find them.
+	clusterQueueVariable = Variable{
+		Name: "cluster_queue", Label: "cluster_queue", Title: "ClusterQueue", Many: true,
+	}
 )
 
 // choosing returns the variable with the series that have its values, and with the
@@ -68,10 +72,15 @@ func kueueAdminVariables(p *ir.Platform) []Variable {
 		resourceVariable.choosing(`kueue_cluster_queue_nominal_quota{@scraped}`, p.CountedResources()...))
 }
 
-// kueueTeamVariables returns the further variable of a team's board for Kueue: the
-// team's namespace, from which its queues are found.
+// kueueTeamVariables returns the further variables of a team's board for Kueue: the
+// team's namespace, from which its queues are found, and its ClusterQueues if they are not.
 func kueueTeamVariables(p *ir.Platform) []Variable {
-	return []Variable{teamVariable.choosing(`kueue_local_queue_status{@scraped}`, firstTeam(p))}
+	out := []Variable{teamVariable.choosing(`kueue_local_queue_status{@scraped}`, firstTeam(p))}
+	if len(namedQueues(p)) > mostNamed {
+		out = append(out,
+			clusterQueueVariable.choosing(`kueue_cluster_queue_status{@scraped}`, firstClusterQueues(p)...))
+	}
+	return out
 }
 
 // kaiAdminVariables returns the variables of every board for KAI Scheduler.
@@ -103,4 +112,15 @@ func firstQueue(p *ir.Platform) string {
 		}
 	}
 	return ""
+}
+
+// firstClusterQueues returns the ClusterQueues of the first team that has some.
+func firstClusterQueues(p *ir.Platform) []string {
+	var names []string
+	for i := 0; i < len(p.Teams) && names == nil; i++ {
+		for _, q := range p.Teams[i].Queues {
+			names = append(names, q.ClusterQueue)
+		}
+	}
+	return names
 }

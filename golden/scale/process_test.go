@@ -135,6 +135,46 @@ func BenchmarkCompile(b *testing.B) {
 	})
 }
 
+// BenchmarkExisting imports queues that run, checks the blueprint, and compares it with the
+// queues. It reports the CPU time of each size, and by which exponent of the number of queues
+// the time grows.
+func BenchmarkExisting(b *testing.B) {
+	bin := buildBinary(b)
+	var dirs []string
+	for _, queues := range scale.Existing {
+		dir := b.TempDir()
+		if err := scale.WriteExport(filepath.Join(dir, "live.json"), queues); err != nil {
+			b.Fatal(err)
+		}
+		new(spent).addProcess(b, 0, dir, bin, "import", "--output", "imported", "live.json")
+		dirs = append(dirs, dir)
+	}
+	for _, command := range []struct {
+		name   string
+		status int
+		args   []string
+	}{
+		{"import", 0, []string{bin, "import", "--force", "--output", "imported", "live.json"}},
+		{"vet", 0, []string{bin, "vet", "imported"}},
+		{"diff-live", 1, []string{bin, "diff", "--live", "live.json", "imported"}},
+	} {
+		b.Run(command.name, func(b *testing.B) {
+			times := make([]spent, len(dirs))
+			for b.Loop() {
+				for i, dir := range dirs {
+					times[i].addProcess(b, command.status, dir, command.args...)
+				}
+			}
+			for i, queues := range scale.Existing {
+				b.ReportMetric(1000*times[i].cpu.Seconds()/float64(b.N), fmt.Sprintf("cpu-ms/%d", queues))
+			}
+			few, many := 0, len(dirs)-1
+			b.ReportMetric(exponent(times[few].cpu.Seconds(), times[many].cpu.Seconds(),
+				float64(scale.Existing[few]), float64(scale.Existing[many])), "exponent")
+		})
+	}
+}
+
 // BenchmarkDiff compares two revisions of a blueprint, in a repository of 200
 // commits, and reports how many times the time, and CPU time, of one compilation
 // that takes.

@@ -306,7 +306,9 @@ type Field struct {
 
 // Fields returns the fields of a struct in the order of the file. The value is as in
 // Shape.Check. Fields reports false unless the value is a struct that writes nothing
-// but fields, each once and under a literal name.
+// but fields, each once and under a literal name, and at most one pattern
+// [string]: {...}, whose fields each returned field then also has. Import writes such a
+// pattern for the findings that it accepts.
 func Fields(value ast.Node) ([]Field, bool) {
 	outer, ok := value.(*ast.Field)
 	if !ok || outer.Constraint != token.ILLEGAL || len(outer.Attrs) > 0 {
@@ -317,8 +319,13 @@ func Fields(value ast.Node) ([]Field, bool) {
 		return nil, false
 	}
 	fields, seen := make([]Field, 0, len(x.Elts)), make(map[string]bool, len(x.Elts))
+	var pattern *ast.StructLit
 	for _, d := range x.Elts {
 		if _, ok := d.(*ast.CommentGroup); ok {
+			continue
+		}
+		if p := readPattern(d); p != nil && pattern == nil {
+			pattern = p
 			continue
 		}
 		f, name := readField(d)
@@ -328,7 +335,37 @@ func Fields(value ast.Node) ([]Field, bool) {
 		seen[name] = true
 		fields = append(fields, Field{name, f})
 	}
+	if pattern == nil {
+		return fields, true
+	}
+	for i, f := range fields {
+		written, ok := f.Value.Value.(*ast.StructLit)
+		if !ok {
+			return nil, false
+		}
+		// A field that both write occurs twice, which only CUE can judge.
+		fields[i].Value = &ast.Field{Value: &ast.StructLit{Elts: slices.Concat(written.Elts, pattern.Elts)}}
+	}
 	return fields, true
+}
+
+// readPattern returns the struct of a pattern [string]: {...}, or nil for every other
+// declaration. Where string is the name of a field or an alias, it is no type.
+func readPattern(d ast.Decl) *ast.StructLit {
+	f, ok := d.(*ast.Field)
+	if !ok || f.Constraint != token.ILLEGAL || len(f.Attrs) > 0 || f.Alias != nil {
+		return nil
+	}
+	label, ok := f.Label.(*ast.ListLit)
+	if !ok || len(label.Elts) != 1 {
+		return nil
+	}
+	name, ok := label.Elts[0].(*ast.Ident)
+	if !ok || name.Name != "string" || name.Node != nil {
+		return nil
+	}
+	out, _ := f.Value.(*ast.StructLit)
+	return out
 }
 
 // readField returns a declaration that writes one field under a literal name, and the

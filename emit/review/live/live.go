@@ -162,7 +162,7 @@ func readManifests(t emit.Tree) (manifests []*exports.Object, secrets int, err e
 			files = append(files, exports.File{Name: f.Path, Content: f.Content})
 		}
 	}
-	export, findings, err := exports.Read(files, exports.Comparison)
+	export, findings, err := exports.Read(files, exports.Manifests)
 	if err != nil {
 		return nil, 0, err
 	}

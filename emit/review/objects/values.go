@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -11,6 +12,13 @@ import (
 // values as encoding/json decodes them, with numbers as json.Number. Quantities are
 // equal whatever their form, and a null field is the same as an absent one.
 func CompareValues(before, after map[string]any) []Field {
+	before, after = maps.Clone(before), maps.Clone(after)
+	for name, value := range before { // nodes cost much, and most fields are equal
+		if reflect.DeepEqual(value, after[name]) {
+			delete(before, name)
+			delete(after, name)
+		}
+	}
 	return compareNodes(valueNode(before, "", ""), valueNode(after, "", ""))
 }
 
