@@ -334,7 +334,7 @@ func (p *Plane) startNodes() error {
 	if err := p.write("stages.yaml", stages); err != nil {
 		return err
 	}
-	_, err := p.start("kwok", "--kubeconfig="+p.Kubeconfig, "--manage-all-nodes", "--node-lease-duration-seconds=40",
+	_, err := p.start("kwok", "--kubeconfig="+p.Kubeconfig, "--manage-all-nodes", "--node-lease-duration-seconds=3600",
 		"--config="+p.programs.manifest(nodeReadyFile),
 		"--config="+p.programs.manifest(podReadyFile),
 		"--config="+p.path("stages.yaml"))
