@@ -117,7 +117,8 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 	flags.BoolVar(&d.rehearse, "rehearse", false, "play the rehearsals of the later revision on both, and compare")
 	flags.StringArrayVar(&d.live, "live", nil,
 		"compare with what runs: a `file` that kubectl or gcloud has exported; repeatable")
-	flags.StringVar(&d.handover, "handover", "", "with --live: `directory` to write the hand-over of running objects into")
+	flags.StringVar(&d.handover, "handover", "",
+		"with --live: `directory` to write the hand-over of running objects into")
 	d.addInput(cmd)
 	d.addFormat(cmd, "output format of the differences", formatText, formatMarkdown, formatJSON, formatGitHub,
 		formatSARIF)
@@ -130,7 +131,8 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	if changed("output") && d.out == "" || d.out == "-" {
 		return usageErrorf("-o: want a directory")
 	}
-	if err := cmp.Or(checkNamed(cmd, "prices", d.prices), checkNamed(cmd, "handover", d.handover), checkPaths(paths), d.input.check()); err != nil {
+	if err := cmp.Or(checkNamed(cmd, "prices", d.prices), checkNamed(cmd, "handover", d.handover), checkPaths(paths),
+		d.input.check()); err != nil {
 		return err
 	}
 	if changed("live") {

@@ -58,7 +58,8 @@ var tools = []*Tool{
 		KeepKey: "kustomize.toolkit.fluxcd.io/prune", KeepValue: "disabled",
 		Labels: []string{"kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"},
 		name: func(o *Object) string {
-			return inNamespace(o.label("kustomize.toolkit.fluxcd.io/namespace"), o.label("kustomize.toolkit.fluxcd.io/name"))
+			return inNamespace(o.label("kustomize.toolkit.fluxcd.io/namespace"),
+				o.label("kustomize.toolkit.fluxcd.io/name"))
 		},
 	},
 	{

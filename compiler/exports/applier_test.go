@@ -13,7 +13,10 @@ func TestApplier(t *testing.T) {
 		keeps               bool
 	}{
 		{"no marks", marks{"app.kubernetes.io/managed-by": "Helm"}, marks{"team": "a"}, "", "", "", false},
-		{"a label that Kustomize sets, too", marks{"app.kubernetes.io/instance": "queues"}, nil, "kubectl", "", "", false},
+		{
+			"a label that Kustomize sets, too", marks{"app.kubernetes.io/instance": "queues"}, nil, "kubectl",
+			"", "", false,
+		},
 		{
 			"Argo CD", nil, marks{
 				"argocd.argoproj.io/tracking-id":  "queues:kueue.x-k8s.io/ClusterQueue:/q",
@@ -40,7 +43,8 @@ func TestApplier(t *testing.T) {
 			"", "Helm release kueue/queues", "keep", false,
 		},
 		{
-			"the first RootSync", nil, marks{"configmanagement.gke.io/managed": "enabled", "configsync.gke.io/manager": ":root"},
+			"the first RootSync", nil,
+			marks{"configmanagement.gke.io/managed": "enabled", "configsync.gke.io/manager": ":root"},
 			"", "Config Sync RootSync root-sync", "detach", false,
 		},
 		{

@@ -93,7 +93,8 @@ func (d *design) planExactly() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.locals)) {
 		for _, q := range x.locals[name] {
-			q.none("clusterQueue", "", "the exports do not contain ClusterQueue %q, so the LocalQueue is left out", name)
+			q.none("clusterQueue", "", "the exports do not contain ClusterQueue %q, so the LocalQueue is left out",
+				name)
 		}
 	}
 	x.planPriorities()
@@ -303,8 +304,8 @@ func (o *object) reportAmounts(groups []v1beta2.ResourceGroup) {
 						continue
 					}
 					if c := counted(*q); c.Cmp(*q) != 0 {
-						o.approximate("spec.resourceGroups", "", "an amount of %s on flavor %s is more or less than Kueue "+
-							"counts: it becomes %v", r.Name, f.Name, amount(c))
+						o.approximate("spec.resourceGroups", "", "an amount of %s on flavor %s is more or less than "+
+							"Kueue counts: it becomes %v", r.Name, f.Name, amount(c))
 					}
 				}
 			}

@@ -133,8 +133,8 @@ func (o *object) reportMetadata() {
 		}
 		consequence := "the compiled object has labels and annotations of its own"
 		if applied {
-			consequence = applier.String() + " applies the object: hand it over first, as \"batchwright diff --live FILE " +
-				"--handover DIR\" describes"
+			consequence = applier.String() + " applies the object: hand it over first, as \"batchwright diff --live " +
+				"FILE --handover DIR\" describes"
 			applied = false // once
 		}
 		o.report("metadata."+field, NoPart, "", consequence)

@@ -22,7 +22,8 @@ func TestAdopted(t *testing.T) {
 		},
 		Topologies: []Topology{{Name: "racks"}, {Name: "blocks"}, {Name: "unused"}},
 		Cohorts: []Cohort{
-			{Name: "all"}, {Name: "other"}, {Name: "lab", Parent: "all"}, {Name: "unused"}, {Name: "mine", Parent: "other"},
+			{Name: "all"}, {Name: "other"}, {Name: "lab", Parent: "all"}, {Name: "unused"},
+			{Name: "mine", Parent: "other"},
 		},
 		SharedQueues: []SharedQueue{{Queue: queue("lender", "lab", "any")}, {Queue: queue("spare", "mine", "own")}},
 		Teams: []Team{

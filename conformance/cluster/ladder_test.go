@@ -254,7 +254,8 @@ func (l *ladder) compile(step string) {
 func (l *ladder) compareLive() (text string, differs bool) {
 	l.Helper()
 	l.export()
-	text = runTool(l.ctx, l.T, l.work, "sh", "-c", l.compiler+" diff --live queues.yaml --handover handover platform && "+
+	text = runTool(l.ctx, l.T, l.work, "sh", "-c",
+		l.compiler+" diff --live queues.yaml --handover handover platform && "+
 		"echo same || [ $? = 1 ]")
 	return text, !strings.HasSuffix(text, "\nsame\n")
 }
@@ -285,7 +286,8 @@ func (l *ladder) commands() {
 // the build must stop.
 func (l *ladder) handOver(argo *argoCD) {
 	l.Helper()
-	if out, _ := l.compareLive(); !strings.Contains(out, "Argo CD Application queues: 6 objects; it deletes what leaves") {
+	const deleted = "Argo CD Application queues: 6 objects; it deletes what leaves"
+	if out, _ := l.compareLive(); !strings.Contains(out, deleted) {
 		l.Fatalf("the comparison does not say that Argo CD would delete the queues:\n%s", out)
 	}
 	out, err := l.step("cluster", l.path())
@@ -330,7 +332,8 @@ func (l *ladder) labelAll() {
 func (l *ladder) changesOnlyLabels() {
 	l.Helper()
 	out, _ := l.compareLive()
-	label := regexp.MustCompile(`^ {6}\+ metadata\.labels[.[](app\.kubernetes\.io/managed-by|batchwright-existing|team)\]?: `)
+	label := regexp.MustCompile(
+		`^ {6}\+ metadata\.labels[.[](app\.kubernetes\.io/managed-by|batchwright-existing|team)\]?: `)
 	labels := 0
 	for line := range strings.Lines(out) {
 		switch {
@@ -349,7 +352,8 @@ func (l *ladder) changesOnlyLabels() {
 func (l *ladder) applies() {
 	l.Helper()
 	for range 2 {
-		l.build(l.tools, "cluster", "retire", "priorities", "local-queues", "manifests", "queues", "managed", "dashboards")
+		l.build(l.tools, "cluster", "retire", "priorities", "local-queues", "manifests", "queues", "managed",
+			"dashboards")
 		l.eventually(l.inactive)
 		l.stays()
 	}

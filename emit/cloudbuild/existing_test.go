@@ -97,7 +97,8 @@ case $call in
 *'node-pools list '*) printf 'l4|\ndefault|\n' ;;
 *'get deployment kueue-controller-manager '*) printf 'registry.k8s.io/kueue/kueue:v0.18.9' ;;
 *'annotate --local '*) cat >/dev/null; printf 'pod\n' ;;
-*'get -k kubernetes '*) printf 'ClusterQueue - cq - -\nNamespace - vision - - other\nConfigMap vision files - - <no value>\n'
+*'get -k kubernetes '*)
+  printf 'ClusterQueue - cq - -\nNamespace - vision - - other\nConfigMap vision files - - <no value>\n'
   printf 'ClusterQueue - synced Argo_CD - research\nLocalQueue vision lq - Flux\n'
   printf 'Namespace - speech Config_Sync - research\n' ;;
 esac

@@ -51,11 +51,15 @@ func TestFiles(t *testing.T) {
 		"README.md": {
 			"of which the platform's folder has some: RoleBinding (2).", "kubectl get rolebindings -o yaml\n",
 			"kubectl label --overwrite -f objects.yaml app.kubernetes.io/part-of=research\n",
-			"kubectl label --overwrite -f namespaces.yaml app.kubernetes.io/part-of=research batchwright-existing=true\n",
+			"kubectl label --overwrite -f namespaces.yaml app.kubernetes.io/part-of=research " +
+				"batchwright-existing=true\n",
 			"kubectl annotate -f argo-cd-queues-a/objects.yaml argocd.argoproj.io/tracking-id- ",
-			"| Argo CD Application Queues/a | [`argo-cd-queues-a/objects.yaml`](argo-cd-queues-a/objects.yaml) | 1 | 0 |\n",
+			"| Argo CD Application Queues/a | [`argo-cd-queues-a/objects.yaml`](argo-cd-queues-a/objects.yaml) " +
+				"| 1 | 0 |\n",
 		},
-		"objects.yaml":                          {"kind: Cohort\n", "kind: LocalQueue\nmetadata:\n  name: jobs\n  namespace: vision\n"},
+		"objects.yaml": {
+			"kind: Cohort\n", "kind: LocalQueue\nmetadata:\n  name: jobs\n  namespace: vision\n",
+		},
 		"argo-cd-queues-a-2/kustomization.yaml": {"kind: Component\n", `name: a\.b` + "\n", "Prune=false"},
 	} {
 		for _, part := range parts {
@@ -71,8 +75,9 @@ func TestSteps(t *testing.T) {
 	for want, objects := range map[string][]*exports.Object{
 		"":                                     nil,
 		"1. Set the platform's label 2. Build": {object("Cohort", "", "all", nil)},
-		"1. Make each tool keep its objects 2. Check that each tool keeps them 3. Remove the objects from their sources " +
-			"4. Remove the tools' labels and annotations 5. Set the platform's label 6. Build": {
+		"1. Make each tool keep its objects 2. Check that each tool keeps them " +
+			"3. Remove the objects from their sources 4. Remove the tools' labels and annotations " +
+			"5. Set the platform's label 6. Build": {
 			object("Cohort", "", "all", argo("queues")),
 		},
 	} {

@@ -51,7 +51,8 @@ func (h *handover) page(others, namespaces int) *markdown.Document {
 		d.Para("A namespace with the second label stays when the platform is destroyed.")
 	}
 	d.Heading(2, markdown.Markup(fmt.Sprintf("%d. Build", first+1)))
-	d.Para("Run ", markdown.Code("./create-platform.sh"), " in the deploy folder, or let the platform's GitOps tool apply it.")
+	d.Para("Run ", markdown.Code("./create-platform.sh"),
+		" in the deploy folder, or let the platform's GitOps tool apply it.")
 	return d
 }
 
@@ -60,8 +61,8 @@ func (h *handover) unknown(d *markdown.Document) {
 	if h.missing == "" {
 		return
 	}
-	d.Para("The exports have no objects of these kinds, of which the platform's folder has some: ", markdown.Text(h.missing),
-		". If the cluster can have them, export them too, and write this folder again:")
+	d.Para("The exports have no objects of these kinds, of which the platform's folder has some: ",
+		markdown.Text(h.missing), ". If the cluster can have them, export them too, and write this folder again:")
 	d.Code("text", h.export)
 }
 
@@ -100,18 +101,18 @@ func (h *handover) letGo(d *markdown.Document) {
 	} else {
 		d.Para("In the source of each tool, add the annotation to the objects that the component lists. ",
 			"With Kustomize, copy the component's folder beside the kustomization that has the objects, ",
-			"and list it there under ", markdown.Code("components"), ". Without Kustomize, edit the objects, or the chart's ",
-			"templates. Then let the tool apply the change.")
+			"and list it there under ", markdown.Code("components"),
+			". Without Kustomize, edit the objects, or the chart's templates. Then let the tool apply the change.")
 		d.Table([]markdown.Markup{"Applied by", "Annotation", "Component"}, keeps)
-		d.Para("Set the annotation in the source, not with ", markdown.Code("kubectl annotate"), ": the tool decides by its ",
-			"source, or its next sync takes the annotation away.")
+		d.Para("Set the annotation in the source, not with ", markdown.Code("kubectl annotate"),
+			": the tool decides by its source, or its next sync takes the annotation away.")
 	}
 	d.Heading(2, "2. Check that each tool keeps them")
 	d.Para("Export the objects again, and repeat ", markdown.Code("batchwright diff --live FILE --handover DIR"),
 		". This updates the page. Continue when each row of the first table shows 0 in its last column.")
 	d.Heading(2, "3. Remove the objects from their sources")
-	d.Para("Remove the objects from the repositories and charts, and let the tools apply that. The objects stay in the ",
-		"cluster.", argoNote(h.sources))
+	d.Para("Remove the objects from the repositories and charts, and let the tools apply that. The objects stay in ",
+		"the cluster.", argoNote(h.sources))
 	d.Heading(2, "4. Remove the tools' labels and annotations")
 	if len(marks) == 0 {
 		d.Para("Config Sync removes them itself: there is nothing to do.")
@@ -140,7 +141,8 @@ func unmark(s source) (commands []string) {
 		keys []string
 	}{{"annotate", annotations}, {"label", s.by.Tool.Labels}} {
 		if len(m.keys) > 0 {
-			commands = append(commands, "kubectl "+m.verb+" -f "+s.folder+"/"+objectsFile+" "+strings.Join(m.keys, "- ")+"-")
+			keys := strings.Join(m.keys, "- ") + "-"
+			commands = append(commands, "kubectl "+m.verb+" -f "+s.folder+"/"+objectsFile+" "+keys)
 		}
 	}
 	return commands

@@ -31,8 +31,13 @@ func TestHeadline(t *testing.T) {
 		"applying changes only the labels of 1 compared object": {Live: &live.Facts{Adopted: []string{"a"}}},
 		"1 generated object changes":                            {Objects: changed},
 		"applying creates or changes 1 object":                  {Objects: changed, Live: &live.Facts{}},
-		"undoes 1 edit by hand":                                 {Objects: changed, Base: &Base{Objects: 1, FromEdits: 1}},
-		"changes only pages for people":                         {Objects: []objects.Object{{Kind: "file", File: "README.md"}}},
+		"undoes 1 edit by hand": {
+			Objects: changed, Base: &Base{Objects: 1, FromEdits: 1},
+		},
+
+		"changes only pages for people": {
+			Objects: []objects.Object{{Kind: "file", File: "README.md"}},
+		},
 		"changes only pages for people; 1 of 1 change does not follow from the blueprint": {
 			Objects: []objects.Object{{Kind: "file", File: "README.md"}}, Base: &Base{Objects: 1, FromTool: 1},
 		},

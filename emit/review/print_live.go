@@ -44,7 +44,10 @@ func liveParts(facts *live.Facts) []part {
 		d.List(items...)
 		addOmitted(d, len(facts.Skipped)-n, "kind")
 	}}
-	return []part{list(adoptedTitle, facts.Adopted), list(appliersTitle, applierLines(facts)), list(stayingTitle, facts.Staying), skipped}
+	return []part{
+		list(adoptedTitle, facts.Adopted), list(appliersTitle, applierLines(facts)), list(stayingTitle, facts.Staying),
+		skipped,
+	}
 }
 
 // applierLines returns a line for each tool of others.
