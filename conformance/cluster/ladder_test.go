@@ -256,7 +256,7 @@ func (l *ladder) compareLive() (text string, differs bool) {
 	l.export()
 	text = runTool(l.ctx, l.T, l.work, "sh", "-c",
 		l.compiler+" diff --live queues.yaml --handover handover platform && "+
-		"echo same || [ $? = 1 ]")
+			"echo same || [ $? = 1 ]")
 	return text, !strings.HasSuffix(text, "\nsame\n")
 }
 
