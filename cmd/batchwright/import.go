@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +69,8 @@ Without --output the blueprint goes to standard output and the report to standar
 error. With --output the report goes to standard output.
 
 Import reads nothing from Google Cloud or a cluster. It never prints the content of
-a Secret. If a file has a mistake, import writes nothing and exits with 1.`,
+a Secret. If a file has a mistake, import writes nothing and exits with 1. If the
+blueprint that it writes has errors, import shows them and exits with 3.`,
 		Example: `  kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies -A -o yaml > queues.yaml
   kubectl get admissionchecks,workloadpriorityclasses,priorityclasses -o yaml > classes.yaml
   kubectl -n kueue-system get deployments,configmaps -o yaml > kueue.yaml
@@ -109,7 +109,8 @@ func (o *importation) run(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	end := o.meter.enter(progress.Importing)
-	o.options.Judge = func(text []byte) ([]diag.Finding, error) { return warningsOn(cmd.Context(), text) }
+	o.options.Judge = func(text []byte) (*diag.List, error) { return judge(cmd.Context(), text) }
+	o.options.Acceptable = acceptableCodes()
 	res, err := importer.Import(files, o.options)
 	end()
 	if err != nil {
@@ -129,13 +130,41 @@ func (o *importation) run(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	if o.format.value == formatJSON {
-		return res.Report.WriteJSON(report)
+		err = res.Report.WriteJSON(report)
+	} else {
+		err = res.Report.WriteText(report)
 	}
-	return res.Report.WriteText(report)
+	if err != nil {
+		return err
+	}
+	return o.showFaults(res.Faults)
 }
 
-// warningsOn returns the warnings on the text of a blueprint that it can accept.
-func warningsOn(ctx context.Context, text []byte) ([]diag.Finding, error) {
+// showFaults shows the errors in the blueprint that import has written, and returns an error if there
+// are any: they are a fault of the import, and the blueprint is where its user can correct them.
+func (o *importation) showFaults(faults *diag.List) error {
+	if !faults.HasErrors() {
+		return nil
+	}
+	written := inFolder(o.output, importedFile)
+	if err := o.showText(faults.Named(func(string) string { return written })); err != nil {
+		return err
+	}
+	return trouble{fmt.Errorf("a bug: the imported blueprint has %s; correct %s by hand, and report the bug",
+		words.Plural(faults.Count(diag.Error), "error", "errors"), written)}
+}
+
+// acceptableCodes returns a function that reports whether a blueprint can accept findings with a code.
+func acceptableCodes() func(code string) bool {
+	acceptable := map[string]bool{}
+	for _, c := range compiler.Codes() {
+		acceptable[c.ID] = c.Acceptable
+	}
+	return func(code string) bool { return acceptable[code] }
+}
+
+// judge returns the findings on the text of a blueprint.
+func judge(ctx context.Context, text []byte) (*diag.List, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -143,14 +172,7 @@ func warningsOn(ctx context.Context, text []byte) ([]diag.Finding, error) {
 	res, err := compiler.Compile(ctx, compiler.Input{
 		Dir: dir, Paths: []string{"-"}, Stdin: bytes.NewReader(text),
 	})
-	if err != nil {
-		return nil, err
-	}
-	acceptable := map[string]bool{}
-	for _, c := range compiler.Codes() {
-		acceptable[c.ID] = c.Severity == diag.Warning && c.Acceptable
-	}
-	return slices.DeleteFunc(res.Findings.Sorted(), func(f diag.Finding) bool { return !acceptable[f.Code] }), nil
+	return &res.Findings, err
 }
 
 // readExports reads files that import or diff --live compares.

@@ -32,9 +32,11 @@ type Options struct {
 	// OwnPools makes node pools of the platform for the queues, beside those that run. By
 	// default the queues stay as they are, on nodes and in namespaces of their owners.
 	OwnPools bool
-	// Judge returns the warnings on the text of a blueprint that it can accept. Import accepts
-	// them in queues that stay as they run. It can be nil.
-	Judge func(blueprint []byte) ([]diag.Finding, error)
+	// Judge returns the findings on the text of a blueprint. Import accepts those that Acceptable
+	// reports in queues that stay as they run. It can be nil.
+	Judge func(blueprint []byte) (*diag.List, error)
+	// Acceptable reports whether a blueprint can accept the findings with a code.
+	Acceptable func(code string) bool
 }
 
 // Check returns an error if the region or a zone does not exist, or if a zone is in another region.
@@ -60,6 +62,9 @@ type Result struct {
 	Report    Report
 	// Findings are mistakes in the files.
 	Findings diag.List
+	// Faults are the errors in Blueprint: Import should have avoided or accepted them. It is nil
+	// without Judge.
+	Faults *diag.List
 }
 
 // Import turns files into one blueprint. The error is a failure of the importer.
@@ -77,14 +82,31 @@ func Import(files []exports.File, options Options) (res Result, err error) {
 	d := newInventory(export).design(options)
 	res.Report = d.report()
 	res.Blueprint, err = d.write()
-	if err != nil || d.exact == nil || options.Judge == nil {
+	if err != nil || options.Judge == nil {
 		return res, err
 	}
 	found, err := options.Judge(res.Blueprint)
 	if err != nil {
 		return res, err
 	}
-	d.accept(found)
-	res.Blueprint, err = d.write()
-	return res, err
+	broken := found.HasErrors()
+	if d.exact != nil {
+		d.accept(acceptableFindings(found, options.Acceptable))
+		if res.Blueprint, err = d.write(); err != nil {
+			return res, err
+		}
+		if broken { // errors can be accepted too, and hide others
+			found, err = options.Judge(res.Blueprint)
+			if err != nil {
+				return res, err
+			}
+		}
+	}
+	res.Faults = found.Filter(func(f diag.Finding) bool { return f.Severity == diag.Error })
+	return res, nil
+}
+
+// acceptableFindings returns the warnings and errors that a blueprint can accept.
+func acceptableFindings(found *diag.List, acceptable func(code string) bool) []diag.Finding {
+	return found.Filter(func(f diag.Finding) bool { return f.Severity != diag.Note && acceptable(f.Code) }).Sorted()
 }

@@ -103,7 +103,7 @@ func PrintAlike(resourceName string, quantities ...resource.Quantity) []string {
 // printGiB returns a quantity of memory in GiB, with at most the given number of
 // decimals.
 func printGiB(q resource.Quantity, decimals int) string {
-	gib := strconv.FormatFloat(float64(q.Value())/(1<<30), 'f', decimals, 64)
+	gib := strconv.FormatFloat(q.AsApproximateFloat64()/(1<<30), 'f', decimals, 64)
 	return strings.TrimSuffix(strings.TrimRight(gib, "0"), ".") + "Gi"
 }
 

@@ -242,6 +242,7 @@ func derivedNames(r *report) {
 		}
 	}
 	n.checkWorkloadPriorities()
+	n.checkObjects()
 	for _, q := range r.Plan.SharedQueues {
 		n.given(at("tiers", q.Tier, "shared", "clusterQueue"), fmt.Sprintf("the ClusterQueue of tier %q", q.Tier),
 			q.ClusterQueue, 253)
@@ -321,6 +322,22 @@ func (n nameLengths) checkWorkloadPriorities() {
 		for _, class := range sortedKeys(t.WorkloadPriorities) { // jobs name it in a label
 			n.givenKey(at("tiers", name, "workloadPriorities", class), "a WorkloadPriorityClass", class, 63)
 		}
+	}
+}
+
+// checkObjects checks the names of cohorts, flavors, topologies and checks. The grammar limits their
+// characters, but not their length.
+func (n nameLengths) checkObjects() {
+	for _, kind := range []struct{ what, keys string }{
+		{"a Cohort", "cohorts.*"}, {"a Topology", "topologies.*"}, {"an AdmissionCheck", "tiers.*.admissionChecks.*"},
+	} {
+		for _, f := range fieldsAt(n.Blueprint, kind.keys) {
+			n.givenKey(f.path, kind.what, f.path[len(f.path)-1], 253)
+		}
+	}
+	for path, name := range every[string](n.report,
+		"capacity.*.flavor.name capacity.*.consumption.flexStart.admissionCheck") {
+		n.given(path, "the object", name, 253)
 	}
 }
 

@@ -18,11 +18,11 @@ func resourceRules() []Rule {
 			except(ir.KAI)),
 		rule("E0609", "queue counts more resources than Kueue allows", queueSizes, whole, resolved,
 			except(ir.KAI)),
-		rule("E0611", "amount of a resource is larger than Kueue counts", onEach(allGrants, largeAmounts),
-			except(ir.KAI)),
 		rule("E0612", "queue does not count cpu and memory, which every pod must request", uncountedRequests, whole,
 			resolved, except(ir.KAI)),
 		rule("E0613", "capacities of a queue have no counted resource in common", separateGroups, whole, resolved,
+			except(ir.KAI)),
+		rule("W0611", "amount of a resource is larger than Kueue counts", onEach(allGrants, largeAmounts),
 			except(ir.KAI)),
 		rule("W0616", "queue does not count pods, so some pods escape the quota", uncountedPods, whole, resolved,
 			except(ir.KAI)),
@@ -68,34 +68,36 @@ func queueSizes(r *report) {
 	}
 }
 
-// The largest amounts that Kueue counts: it holds cpu in thousandths of a vCPU and other resources
-// in their unit, in 64 bits, and counts a larger amount as this one. Source: Kueue 0.19,
-// pkg/resources.
+// The amounts from which on Kueue counts without a limit: it holds cpu in thousandths of a vCPU and
+// other resources in their unit, in 64 bits. Source: Kueue 0.19, pkg/resources/amount.go,
+// AmountFromQuantity.
 const (
-	largestCPU    = "9223372036854775"
-	largestAmount = "9223372036854775807"
+	unlimitedCPU    = "9223372036854775"
+	unlimitedAmount = "9223372036854775807"
 )
 
+// largeAmounts reports amounts that Kueue accepts and counts as unlimited.
 func largeAmounts(r *report, q grant) {
 	for name, in := range sorted(q.Resources) {
-		largest := largestAmount
+		unlimited := unlimitedAmount
 		if name == ir.CPU {
-			largest = largestCPU
+			unlimited = unlimitedCPU
 		}
 		for _, part := range []struct {
 			field  string
 			amount schema.Quantity
 		}{{"guaranteed", in.Guaranteed}, {"borrow", in.Borrow}, {"lend", in.Lend}} {
 			amount, err := resource.ParseQuantity(string(part.amount))
-			if err != nil || amount.Cmp(resource.MustParse(largest)) < 0 { // a larger one is parsed as the largest
+			if err != nil || amount.Cmp(resource.MustParse(unlimited)) < 0 { // a larger one is parsed as the largest
 				continue
 			}
 			path := q.path.at("resources", name)
 			if below := path.at(part.field); r.Written(below...) {
 				path = below
 			}
-			r.add(path, say("%s of %s is larger than Kueue counts", part.amount, name),
-				label("want at most %s", largest))
+			r.add(path, say("Kueue counts %s of %s as unlimited", part.amount, name),
+				label("want less than %s", unlimited),
+				helpOrAccept("if the queue should have no limit", "write what the queue should have"))
 		}
 	}
 }

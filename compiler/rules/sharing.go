@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -14,9 +15,10 @@ func sharingRules() []Rule {
 		rule("E0233", "strategies in an order that Kueue does not support",
 			on("kueue.fairSharing.strategies", shareStrategies), except(ir.KAI)),
 		rule("E0234", "weight is too small",
-			on("cohorts.*.weight teams.*.weight teams.*.queues.*.weight tiers.*.shared.weight", smallWeights),
+			on(`cohorts.*.weight teams.*.weight teams.*.queues.*.weight teams.*.queues.*.localQueues.*.weight
+				tiers.*.shared.weight`, smallWeights), except(ir.KAI)),
+		rule("E0530", "jobs evict others to borrow, although weights decide", borrowByWeight, acceptable,
 			except(ir.KAI)),
-		rule("E0530", "jobs evict others to borrow, although weights decide", borrowByWeight, except(ir.KAI)),
 		rule("E0531", "queue is shared by usage that Kueue does not measure", unmeasuredUsage, except(ir.KAI)),
 		rule("W0532", "usage decides before priorities", usageBeforePriority, except(ir.KAI)),
 		rule("W0533", "weight without fair sharing", idleWeights, except(ir.KAI)),
@@ -47,19 +49,22 @@ func shareStrategies(r *report, path fieldPath, strategies []string) {
 // The preemptionStrategies of Kueue's fair sharing.
 const finalShare, initialShare = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
 
-// smallWeights reports weights that Kueue cannot tell from 0, and refuses. Source: Kueue 0.19,
-// pkg/webhooks/common.go, validateFairSharing.
+// smallWeights reports weights that Kueue rejects, because it cannot tell them from 0. Kubernetes
+// rounds a weight up to billionths. Source: Kueue 0.19, pkg/webhooks/common.go, validateFairSharing.
 func smallWeights(r *report, path fieldPath, weight float64) {
-	const least = 0.001
-	if weight > 0 && weight < least {
-		r.add(path, say("weight %v is too small", weight), label("want 0, or at least %v", least),
+	const tooSmall = 1e-9
+	if weight > 0 && weight <= tooSmall {
+		r.add(path, say("weight %s is too small", strconv.FormatFloat(weight, 'f', -1, 64)),
+			label("want 0, or more than 0.000000001"),
 			help("multiply all weights by the same number"))
 	}
 }
 
-// borrowByWeight reports tiers that evict to borrow while weights decide who borrows: Kueue
-// then ignores the field, whose API forbids it. Source: Kueue v1beta2 API,
-// ClusterQueuePreemption.borrowWithinCohort.
+// borrowByWeight reports tiers that evict to borrow while weights decide who borrows. The API's
+// documentation forbids the field then, but Kueue accepts such a queue and keeps it active. So it is
+// an error that a new platform must not repeat, and that a blueprint of running queues can accept.
+// Source: Kueue v1beta2 API, ClusterQueuePreemption.borrowWithinCohort; Kueue 0.19,
+// pkg/webhooks/clusterqueue_webhook.go.
 func borrowByWeight(r *report) {
 	if !r.Plan.SharesFairly() {
 		return
@@ -68,7 +73,7 @@ func borrowByWeight(r *report) {
 		if ir.Evicts(t.Preempts.ToBorrow) {
 			r.add(at("tiers", tier, "preempts", "toBorrow"),
 				say("Kueue does not support toBorrow in tier %q with fair sharing: weights decide whose borrowing "+
-					"jobs it evicts", tier), help("remove toBorrow"))
+					"jobs it evicts", tier), helpOrAccept("if queues run like this today", "remove toBorrow"))
 		}
 	}
 }

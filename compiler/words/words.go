@@ -42,7 +42,15 @@ func pluralOf(noun string) string {
 // Decimal returns a quantity as a plain decimal number. Kubernetes would write
 // 16000 as 16k, and 1.5 as 1500m.
 func Decimal(q resource.Quantity) string {
-	return strconv.FormatFloat(float64(q.MilliValue())/1000, 'f', -1, 64)
+	if n, whole := q.AsInt64(); whole {
+		return strconv.FormatInt(n, 10)
+	}
+	q = q.DeepCopy() // AsDec changes it
+	text := q.AsDec().String()
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
 // Amount returns a quantity as a decimal number with its unit: "1 GPU",

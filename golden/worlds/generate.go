@@ -2,6 +2,7 @@ package worlds
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -103,7 +104,7 @@ func (w *world) addTopology(i int) {
 func (w *world) addFlavor(i int) {
 	name := []string{
 		"default", "1x-tpu", "l4.spot", "any-node", "gke-pool.with-a-very-long-name-that-no-node-pool-can-have",
-		"h100-mega",
+		"five.parts.of-a.flavor.name",
 	}[i]
 	f := &v1beta2.ResourceFlavor{}
 	if !w.some(3) {
@@ -126,7 +127,7 @@ func (w *world) addFlavor(i int) {
 			corev1.Toleration{Key: "a", Operator: corev1.TolerationOpExists},
 			corev1.Toleration{
 				Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
-				TolerationSeconds: new(int64(30)),
+				TolerationSeconds: new(pick[int64](w, 30, 0, -1, 99_999_999, math.MaxInt64)),
 			},
 			corev1.Toleration{
 				Key: "b", Operator: corev1.TolerationOpEqual, Value: "c", Effect: corev1.TaintEffectNoSchedule,
@@ -140,7 +141,7 @@ func (w *world) addFlavor(i int) {
 }
 
 func (w *world) addCohort(i int) {
-	name := fmt.Sprintf("lab.%d", i)
+	name := fmt.Sprintf(pick(w, "lab.%d", "five.parts.of.a.cohort-%d"), i)
 	c := &v1beta2.Cohort{}
 	if len(w.cohorts) > 0 && w.some(2) {
 		c.Spec.ParentName = v1beta2.CohortReference(pick(w, w.cohorts...))
@@ -158,7 +159,7 @@ func (w *world) weight() *v1beta2.FairSharing {
 	if !w.some(4) {
 		return nil
 	}
-	return &v1beta2.FairSharing{Weight: new(resource.MustParse(pick(w, "0", "500m", "2", "12")))}
+	return &v1beta2.FairSharing{Weight: new(resource.MustParse(pick(w, "0", "500m", "2", "12", "5000000", "2n", "1e18")))}
 }
 
 // stop returns a stop policy, nil for the default in most cases.
@@ -211,7 +212,8 @@ func sortLike(names, all []string) {
 // quota returns the quota of a resource. Kueue allows a cohort to lend more than its own quota.
 func (w *world) quota(name string, lends, ofCohort bool) v1beta2.ResourceQuota {
 	amount := func() resource.Quantity {
-		return resource.MustParse(pick(w, "0", "1", "4", "500m", "12", "3Gi", "100k", "2.5", "7Ti", "1000000000"))
+		return resource.MustParse(pick(w, "0", "1", "4", "500m", "12", "3Gi", "100k", "2.5", "7Ti", "1000000000", "1e6",
+			"3n", "1e18", "10P", "999999999999999999", "9223372036854775807", "12345678901234567890", "1.5E"))
 	}
 	q := v1beta2.ResourceQuota{Name: corev1.ResourceName(name), NominalQuota: amount()}
 	if lends && w.some(2) {
@@ -228,7 +230,8 @@ func (w *world) quota(name string, lends, ofCohort bool) v1beta2.ResourceQuota {
 }
 
 func (w *world) addQueue(i int) {
-	name := fmt.Sprintf(pick(w, "q%d.main", "cq-%d", "%d.a-queue-whose-name-is-too-long-for-a-tier"), i)
+	name := fmt.Sprintf(pick(w, "q%d.main", "cq-%d", "%d.a-queue-whose-name-is-too-long-for-a-tier",
+		"five.parts.of.a.queue-%d"), i)
 	q := &v1beta2.ClusterQueue{}
 	if len(w.cohorts) > 0 && w.some(2) {
 		q.Spec.CohortName = v1beta2.CohortReference(pick(w, w.cohorts...))
@@ -251,7 +254,7 @@ func (w *world) addQueue(i int) {
 	w.add("ClusterQueue", "", name, q)
 	for j := range w.IntN(4) {
 		namespace := pick(w, "default", "kube-jobs", "team-with-a-name-that-is-much-too-long-for-a-team", "ml")
-		w.add("LocalQueue", namespace, fmt.Sprintf("jobs-%d-%d", i, j), &v1beta2.LocalQueue{
+		w.add("LocalQueue", namespace, fmt.Sprintf(pick(w, "jobs-%d-%d", "five.parts.of.jobs.%d-%d"), i, j), &v1beta2.LocalQueue{
 			Spec: v1beta2.LocalQueueSpec{
 				ClusterQueue: v1beta2.ClusterQueueReference(name), FairSharing: w.weight(), StopPolicy: w.stop(),
 			},
