@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -157,8 +158,7 @@ func existingWithoutCluster(r *report) {
 // ratioWithoutHardware reports a quota by accelerators or vCPUs on nodes whose machine is
 // unknown.
 func ratioWithoutHardware(r *report, q grant) {
-	c, known := r.fit.Named[q.capacity]
-	if !known || !c.Existing() || c.KnowsNodes() || !q.ByRatio() {
+	if !r.lacksRatio(q.capacity, q.Quota) {
 		return
 	}
 	path := q.path
@@ -168,9 +168,25 @@ func ratioWithoutHardware(r *report, q grant) {
 			break
 		}
 	}
-	r.addKey(path, say("capacity %q has no hardware, so its cpu and memory for an accelerator or a vCPU are unknown",
-		q.capacity), see(at("capacity", q.capacity), "the capacity"),
+	message := say("capacity %q has no hardware, so its cpu and memory for an accelerator or a vCPU are unknown",
+		q.capacity)
+	if !isGivenByRatio(q.Quota) {
+		message = say("the quota on capacity %q counts no resource, and the capacity has no hardware to derive them from",
+			q.capacity)
+	}
+	r.addKey(path, message, see(at("capacity", q.capacity), "the capacity"),
 		help(`write resources, such as resources: {cpu: 8, memory: "32Gi"}; or add the hardware of the nodes`))
+}
+
+// isGivenByRatio reports whether a quota gives a number of accelerators or vCPUs.
+func isGivenByRatio(q schema.Quota) bool {
+	return q.Accelerators != nil || q.CPUs != nil || q.Borrow != 0 || q.Lend != nil
+}
+
+// lacksRatio reports whether ratioWithoutHardware reports a quota on a capacity.
+func (r *report) lacksRatio(capacity string, q schema.Quota) bool {
+	c, known := r.fit.Named[capacity]
+	return known && c.Existing() && !c.KnowsNodes() && q.ByRatio()
 }
 
 // unknownNodes reports a queue of the platform's own namespaces on nodes whose hardware is
@@ -454,15 +470,45 @@ func mixedTopologies(r *report, tier fieldPath, t schema.Tier) {
 	}
 }
 
-// listExistingTiers returns the tiers that have queues, all for teams in namespaces of others.
-func listExistingTiers(p *ir.Platform) map[string]bool {
+// listExistingTiers returns the tiers that have queues, all for teams in namespaces of others. It reads
+// the teams of the blueprint: the plan does not have a queue with a mistake.
+func (p *Pass) listExistingTiers() map[string]bool {
 	tiers, own := map[string]bool{}, map[string]bool{}
-	for q, teams := range p.ClusterQueues() {
-		tiers[q.Tier] = true
-		own[q.Tier] = own[q.Tier] || hasOwnTeam(teams) || p.OwnsCluster()
+	if p.Plan.OwnsCluster() {
+		return tiers
+	}
+	b := cmp.Or(p.Rest, p.Blueprint)
+	for tier, t := range b.Tiers {
+		if t.Shared != nil {
+			tiers[tier] = true
+			members := t.Shared.Teams
+			if members == nil {
+				members = slices.Collect(maps.Keys(b.Teams))
+			}
+			own[tier] = slices.ContainsFunc(members, func(team string) bool {
+				_, defined := b.Teams[team]
+				return defined && !p.mayExist(team, b.Teams[team])
+			})
+			continue
+		}
+		for name, team := range b.Teams {
+			_, given := team.Quota[tier]
+			if given || p.Broken[[2]string{"teams", name}] && p.Written("teams", name, "quota", tier) {
+				tiers[tier] = true
+				own[tier] = own[tier] || !p.mayExist(name, team)
+			}
+		}
 	}
 	maps.DeleteFunc(tiers, func(tier string, _ bool) bool { return own[tier] })
 	return tiers
+}
+
+// mayExist reports whether others own the namespace of a team, or the field that says so is invalid.
+func (p *Pass) mayExist(name string, team schema.Team) bool {
+	if team.Namespace != nil {
+		return team.Namespace.Existing
+	}
+	return p.Broken[[2]string{"teams", name}] && p.Written("teams", name, "namespace")
 }
 
 func emptyTier(r *report, tier fieldPath, t schema.Tier) {

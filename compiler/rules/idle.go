@@ -28,7 +28,7 @@ func idleRules() []Rule {
 // any guarantee on a capacity, reportUnused, deadQueues or nothingToBorrow report it.
 func unreachedNodes(r *report) {
 	counts := r.Plan.CountNodes()
-	guarantees := r.guaranteesOf()
+	guarantees := r.guaranteesOf(nil)
 	remainders := r.fit.Remainders()
 	unused := label("paid whether jobs run or not")
 	for i, c := range r.Plan.Capacities {
@@ -96,7 +96,7 @@ func unusableQuota(r *report) {
 // a multiple of a number, nothing can use the remainder. A team without workloads can
 // run anything, so its pool is not reported. sliceQuota reports single queues on TPUs.
 func quotaRemainders(r *report) {
-	guarantees, refusing := r.guaranteesOf(), r.fit.RefusingCapacities()
+	guarantees, refusing := r.guaranteesOf(nil), r.fit.RefusingCapacities()
 	for _, pool := range r.fit.Pools() {
 		c := pool.Capacity
 		path, related := at("capacity", c.Name), guarantees[c.Name]

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -91,7 +92,13 @@ func acceleratorCure(hardware, machine string) string {
 }
 
 func checkOvercommit(r *report) {
-	guarantees := r.guaranteesOf()
+	exceeded := map[string]string{}
+	for _, c := range r.Plan.AllCapacities() {
+		if excess, ok := fit.FirstExcess(c); ok {
+			exceeded[c.Name] = excess.Resource
+		}
+	}
+	guarantees := r.guaranteesOf(exceeded)
 	for _, c := range r.Plan.AllCapacities() {
 		excess, ok := fit.FirstExcess(c)
 		in := r.Blueprint.Capacity[c.Name]
@@ -129,6 +136,7 @@ func deadQueues(r *report) {
 		for tier, quota := range sorted(b.Teams[name].Quota) {
 			switch {
 			case len(b.Tiers[tier].Capacity) == 0 || b.Tiers[tier].Shared != nil || r.existingTiers()[tier]:
+			case r.lackRatio(quota):
 			case len(quota) == 0:
 				r.addKey(at("teams", name, "quota", tier),
 					say("team %q has no quota on any capacity of tier %q", name, tier),
@@ -142,8 +150,9 @@ func deadQueues(r *report) {
 	}
 	for tier, t := range sorted(b.Tiers) {
 		if t.Shared == nil || len(t.Capacity) == 0 || r.existingTiers()[tier] ||
-			slices.ContainsFunc(t.Capacity, func(c string) bool { _, given := t.Shared.Quota[c]; return !given }) {
-			continue // the quota covers all of a capacity
+			slices.ContainsFunc(t.Capacity, func(c string) bool { _, given := t.Shared.Quota[c]; return !given }) ||
+			r.lackRatio(t.Shared.Quota) {
+			continue // the quota covers all of a capacity, or another rule reports it
 		}
 		if isDeadQuota(t, t.Shared.Quota) {
 			r.addKey(at("tiers", tier, "shared", "quota"),
@@ -152,6 +161,69 @@ func deadQueues(r *report) {
 					"of its capacities"))
 		}
 	}
+	if r.Plan.Scheduler.Facts().QuotaPerCapacity {
+		r.starvedQueues()
+	}
+}
+
+// lackRatio reports whether ratioWithoutHardware reports one of the quotas of a queue.
+func (r *report) lackRatio(quota map[string]schema.Quota) bool {
+	for capacity, q := range quota {
+		if r.lacksRatio(capacity, q) {
+			return true
+		}
+	}
+	return false
+}
+
+// starvedQueues reports queues that admit no job, because on each capacity they have and may borrow
+// nothing of a resource that every job requests: pods, and cpu and memory, which the platform's policies
+// demand. It reports no queue that has nothing at all, which deadQueues reports, and none of which the
+// plan lacks a capacity.
+func (r *report) starvedQueues() {
+	for q, teams := range r.Plan.ClusterQueues() {
+		path := queueQuota(q, teams)
+		if r.existingTiers()[q.Tier] || len(q.Flavors) < len(r.quotaAt(q, teams)) ||
+			!slices.ContainsFunc(q.Flavors, ir.FlavorQuota.Usable) {
+			continue
+		}
+		for _, g := range q.Groups() {
+			var lacking []string
+			for _, f := range g.Flavors {
+				if i := slices.IndexFunc(f.Quotas, starves); i >= 0 {
+					lacking = append(lacking, f.Quotas[i].Resource)
+				}
+			}
+			if len(lacking) == 0 || len(lacking) < len(g.Flavors) {
+				continue
+			}
+			at := path.at(g.Flavors[0].Flavor)
+			if below := at.at("resources", lacking[0]); r.Written(below...) {
+				at = below
+			}
+			who := "the shared queue"
+			if !q.Shared {
+				who = ownerOf(q, teams)
+			}
+			r.addKey(at, say("on each capacity of tier %q, %s is guaranteed no %s and may borrow none, so it admits no job",
+				q.Tier, who, strings.Join(slices.Compact(slices.Sorted(slices.Values(lacking))), " or no ")),
+				help("remove the amount of 0, or write the amount that the jobs request"))
+			break
+		}
+	}
+}
+
+// starves reports whether a quota lets no job start, because every job requests the resource.
+func starves(q ir.ResourceQuota) bool {
+	return slices.Contains([]string{ir.CPU, ir.Memory, ir.Pods}, q.Resource) && !q.Usable()
+}
+
+// quotaAt returns the quota of a ClusterQueue as the blueprint writes it.
+func (r *report) quotaAt(q *ir.Queue, teams []ir.SharingTeam) map[string]schema.Quota {
+	if q.Shared {
+		return r.Blueprint.Tiers[q.Tier].Shared.Quota
+	}
+	return r.Blueprint.Teams[teams[0].Name].Quota[q.Tier]
 }
 
 // sliceQuota reports a quota of which a part can never be used, because a workload

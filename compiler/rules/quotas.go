@@ -1,8 +1,11 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -14,8 +17,9 @@ import (
 // that use them.
 
 // guaranteesOf returns, by the name of the capacity, references to the first few guarantees
-// on it, and a note that counts all of them if there are more.
-func (r *report) guaranteesOf() map[string]option {
+// on it, and a note that counts all of them if there are more. A reference gives the amount of the
+// capacity's resource in resources, by default in units of the capacity.
+func (r *report) guaranteesOf(resources map[string]string) map[string]option {
 	const most = 3
 	guarantees := map[string][]option{}
 	for _, q := range r.Plan.SharedQueues {
@@ -28,7 +32,13 @@ func (r *report) guaranteesOf() map[string]option {
 		}
 	}
 	for _, q := range r.grants() {
-		if n := nominalQuota(q.Quota); n > 0 {
+		name := cmp.Or(resources[q.capacity], r.fit.Named[q.capacity].CountedIn())
+		if exact, given := q.Resources[name]; given {
+			if amount, err := resource.ParseQuantity(string(exact.Guaranteed)); err == nil && !amount.IsZero() {
+				guarantees[q.capacity] = append(guarantees[q.capacity], see(q.path.at("resources", name),
+					"guaranteed here: %s", ir.PrintQuantity(name, amount)))
+			}
+		} else if n := nominalQuota(q.Quota); n > 0 {
 			guarantees[q.capacity] = append(guarantees[q.capacity], see(q.path, "guaranteed here: %d", n))
 		} else if guaranteesAny(q.Quota) {
 			guarantees[q.capacity] = append(guarantees[q.capacity], see(q.path, "guaranteed here by resource"))

@@ -137,7 +137,7 @@ type Pass struct {
 	fit *fit.Platform
 	// grants returns listGrants of Blueprint, which takes a walk over all teams.
 	grants func() []grant
-	// existingTiers returns listExistingTiers of Plan, which takes a walk over all queues.
+	// existingTiers returns listExistingTiers, which takes a walk over all teams.
 	existingTiers func() map[string]bool
 	// traces holds the texts of the traces that were read, by path.
 	traces map[string]trace.Text

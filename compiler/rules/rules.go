@@ -118,7 +118,7 @@ func (p *Pass) read() {
 	_, codes := acceptableCodes(p.rules)
 	p.acceptances = p.of(p.Blueprint, codes)
 	p.grants = sync.OnceValue(func() []grant { return listGrants(p.Blueprint) })
-	p.existingTiers = sync.OnceValue(func() map[string]bool { return listExistingTiers(p.Plan) })
+	p.existingTiers = sync.OnceValue(p.listExistingTiers)
 }
 
 // newRest returns the pass over Rest. In Blueprint, broken entities accept nothing,
