@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on how teams share what is idle: by weights, and by past usage.
@@ -17,6 +19,8 @@ func sharingRules() []Rule {
 		rule("E0234", "weight is too small",
 			on(`cohorts.*.weight teams.*.weight teams.*.queues.*.weight teams.*.queues.*.localQueues.*.weight
 				tiers.*.shared.weight`, smallWeights), except(ir.KAI)),
+		rule("E0235", "duration of a setting of Kueue is too long", longSettings, except(ir.KAI)),
+		rule("E0236", "first pause is longer than the longest", pauseOrder, except(ir.KAI)),
 		rule("E0530", "jobs evict others to borrow, although weights decide", borrowByWeight, acceptable,
 			except(ir.KAI)),
 		rule("E0531", "queue is shared by usage that Kueue does not measure", unmeasuredUsage, except(ir.KAI)),
@@ -57,6 +61,42 @@ func smallWeights(r *report, path fieldPath, weight float64) {
 		r.add(path, say("weight %s is too small", strconv.FormatFloat(weight, 'f', -1, 64)),
 			label("want 0, or more than 0.000000001"),
 			help("multiply all weights by the same number"))
+	}
+}
+
+// longSettings reports durations that are longer than a #Duration can be. Kueue counts the pauses in 32
+// bits. Source: Kueue configuration v1beta2 API, RequeuingStrategy; Kueue v1beta2 API,
+// ProvisioningRequestRetryStrategy.
+func longSettings(r *report) {
+	for path, duration := range every[string](r, `kueue.admissionFairSharing.halfLife
+		kueue.admissionFairSharing.interval kueue.waitForPodsReady.timeout kueue.waitForPodsReady.recovery
+		kueue.waitForPodsReady.first kueue.waitForPodsReady.longest
+		capacity.*.consumption.flexStart.retry.first capacity.*.consumption.flexStart.retry.longest`) {
+		if schema.Seconds(duration) > schema.MaxDuration {
+			r.add(path, say("%s is longer than %s", duration, words.FormatSeconds(schema.MaxDuration)),
+				label("want at most %q", words.FormatSeconds(schema.MaxDuration)))
+		}
+	}
+}
+
+// pauseOrder reports a first pause that is longer than the longest one, which Kueue then uses for all.
+func pauseOrder(r *report) {
+	for path, first := range every[string](r, "kueue.waitForPodsReady.first capacity.*.consumption.flexStart.retry.first") {
+		setting := path[:len(path)-1].at("longest")
+		longest := r.Blueprint.Kueue.WaitForPodsReady.Longest
+		if path[0] == "capacity" {
+			longest = r.Blueprint.Capacity[path[1]].Consumption.FlexStart.Retry.Longest
+		}
+		if schema.Seconds(first) <= schema.Seconds(longest) {
+			continue
+		}
+		if !r.Written(setting...) {
+			r.add(path, say("the first pause is %s, but the longest is %s", first, longest),
+				label("want at most %q", longest), help("write a shorter first, or add longest: %q", first))
+			continue
+		}
+		r.add(setting, say("the longest pause is %s, but the first is %s", longest, first), label("want at least %q", first),
+			see(path, "the first pause"))
 	}
 }
 
