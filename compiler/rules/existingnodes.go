@@ -393,8 +393,8 @@ func unknownFlavorLabels(r *report, c ir.Capacity) {
 		has := ir.KeyValue{Key: key, Value: value}
 		own := ir.ReservedDomain(key) == "" && !ir.IsMarkOfPlatform(key)
 		if own || slices.Contains(wellKnownLabels, key) || slices.Contains(c.PoolLabels, has) ||
-			slices.Contains(c.GKELabels, has) {
-			continue
+			slices.Contains(c.GKELabels, has) || !c.Existing() && r.knownValues(c, key) != nil {
+			continue // or missedLabels compares its value
 		}
 		r.addKey(at("capacity", c.Name, "flavor", "nodeLabels", key),
 			say("nodes of capacity %q are not known to have the label %s=%s", c.Name, key, value),

@@ -24,6 +24,10 @@ func nodeLabelRules() []Rule {
 		rule("E0262", "capacity has the same taint twice", on("capacity.*", sameTaints), fieldwise),
 		rule("E0263", "too many labels or taints of nodes", onEach(capacities, nodeMarkCount), resolved),
 		rule("E0264", "field is unavailable for nodes of a capacity", onEach(capacities, marksOfOwnPools), resolved),
+		rule("E0266", "flavor selects a label that the nodes do not have", onEach(capacities, missedLabels), resolved,
+			except(ir.KAI)),
+		rule("W0267", "flavor does not tolerate a taint of the nodes", onEach(capacities, intolerantFlavor), resolved,
+			except(ir.KAI)),
 		rule("E0265", "system pool has a maximum below its minimum", systemPoolMaximum),
 	}
 }
@@ -177,6 +181,88 @@ func marksOfOwnPools(r *report, c ir.Capacity) {
 				help("remove %s; or "+givesOwnPool, f.field, creatorField(c)))
 		}
 	}
+}
+
+// missedLabels reports labels of a flavor with which the nodes that the platform makes have another
+// value: Kueue would select no node.
+func missedLabels(r *report, c ir.Capacity) {
+	in := r.Blueprint.Capacity[c.Name]
+	if in.Flavor == nil || c.Existing() {
+		return
+	}
+	for key, value := range sorted(in.Flavor.NodeLabels) {
+		values := r.knownValues(c, key)
+		if len(values) == 0 || slices.Contains(values, value) {
+			continue
+		}
+		path := at("capacity", c.Name, "nodeLabels", key)
+		_, own := in.NodeLabels[key]
+		r.add(at("capacity", c.Name, "flavor", "nodeLabels", key),
+			say("nodes of capacity %q never have the label %s=%s", c.Name, key, value), choices(values),
+			when(own, see(path, "the nodes get this label")),
+			help("write the value that the nodes have, or remove the label: jobs would wait for ever"))
+	}
+}
+
+// knownValues returns the values with which nodes of a capacity of the platform have a label, none if
+// that is unknown. Source: GKE documentation, "Node labels".
+func (r *report) knownValues(c ir.Capacity, key string) []string {
+	if value, own := r.Blueprint.Capacity[c.Name].NodeLabels[key]; own {
+		return []string{value}
+	}
+	for _, l := range c.GKELabels {
+		if l.Key == key {
+			return []string{l.Value}
+		}
+	}
+	switch key {
+	case "cloud.google.com/gke-nodepool":
+		return c.Pools()
+	case "beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type":
+		if c.Machine.Type != "" {
+			return []string{c.Machine.Type}
+		}
+	case "kubernetes.io/os", "beta.kubernetes.io/os":
+		return []string{"linux"}
+	case "topology.kubernetes.io/region":
+		return []string{r.Plan.Region}
+	case "topology.kubernetes.io/zone":
+		return c.Zones
+	}
+	return nil
+}
+
+// intolerantFlavor reports a flavor with which no job can start on the nodes that the platform makes,
+// unless it tolerates their taint by itself.
+func intolerantFlavor(r *report, c ir.Capacity) {
+	in := r.Blueprint.Capacity[c.Name].Flavor
+	if in == nil || c.Existing() || in.Tolerations == nil && in.NodeTaints == nil {
+		return
+	}
+	for _, t := range c.NodeTaints {
+		// GKE itself adds a toleration of this taint to pods that request the accelerator, but Kueue
+		// compares the taints of a flavor with the job. Source: GKE documentation, "About GPUs".
+		fromGKE := t.Key == c.Machine.Resource && !slices.Contains(c.Flavor.Taints, t)
+		if t.Effect == "PreferNoSchedule" || fromGKE || tolerates(c.Flavor.Tolerations, t) {
+			continue
+		}
+		path := at("capacity", c.Name, "flavor", "tolerations")
+		if in.Tolerations == nil {
+			path = at("capacity", c.Name, "flavor", "nodeTaints")
+		}
+		r.addKey(path, say("nodes of capacity %q have the taint %s=%s:%s, which the flavor does not tolerate", c.Name, t.Key,
+			t.Value, t.Effect), helpOrAccept("if the jobs tolerate it by themselves",
+			"remove tolerations, or add {key: %q, value: %q, effect: %q}", t.Key, t.Value, t.Effect))
+		return // one mistake, however many taints
+	}
+}
+
+// tolerates reports whether one of some tolerations tolerates a taint for ever.
+func tolerates(tolerations []ir.Toleration, t ir.Taint) bool {
+	return slices.ContainsFunc(tolerations, func(o ir.Toleration) bool {
+		return (o.Key == "" || o.Key == t.Key) && (o.Effect == "" || o.Effect == t.Effect) &&
+			(o.Operator == "Exists" || o.Value == t.Value) && o.Seconds == nil
+	})
 }
 
 func systemPoolMaximum(r *report) {

@@ -21,6 +21,7 @@ var limitedRules = map[string]string{
 	"E0520": "-kai", "E0521": "-kai", "W0522": "-kai", "E0523": "-kai",
 	"E0540": "-kai", "E0541": "-kai", "W0542": "-kai", "E0543": "-kai", "N0544": "-kai", "E0545": "-kai",
 	"E0547": "-kai", "E0548": "-kai", "E0549": "-kai",
+	"E0266": "-kai", "W0267": "-kai",
 	"E0232": "-kai", "E0233": "-kai", "E0234": "-kai", "E0235": "-kai", "E0236": "-kai",
 	"E0530": "-kai", "E0531": "-kai", "W0532": "-kai", "W0533": "-kai",
 	"E0607": "-kai", "E0609": "-kai", "E0612": "-kai", "E0613": "-kai",
