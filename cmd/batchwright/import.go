@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -140,14 +141,17 @@ func (o *importation) run(cmd *cobra.Command, names []string) error {
 	return o.showFaults(res.Faults)
 }
 
-// showFaults shows the errors in the blueprint that import has written, and returns an error if there
-// are any: they are a fault of the import, and the blueprint is where its user can correct them.
-func (o *importation) showFaults(faults *diag.List) error {
+// showFaults shows errors in the blueprint that import has written, and returns an error if there are any:
+// they are a fault of the import, and the blueprint is where its user can correct them. Errors of the
+// existing cluster are true of it; the report says what its owners must do.
+func (o *importation) showFaults(found *diag.List) error {
+	written := inFolder(o.output, importedFile)
+	faults := found.Filter(func(f diag.Finding) bool { return !strings.HasPrefix(f.Path, "cluster.existing.") }).
+		Named(func(string) string { return written })
 	if !faults.HasErrors() {
 		return nil
 	}
-	written := inFolder(o.output, importedFile)
-	if err := o.showText(faults.Named(func(string) string { return written })); err != nil {
+	if err := o.showText(faults); err != nil {
 		return err
 	}
 	return trouble{fmt.Errorf("a bug: the imported blueprint has %s; correct %s by hand, and report the bug",
