@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -290,7 +291,7 @@ func unguardedNamespaces(r *report) {
 }
 
 // labelsOfOthers returns the labels by which Kueue and the queues of a team select its namespace,
-// as KEY=VALUE, sorted.
+// as KEY=VALUE, sorted. It omits the name, which Kubernetes sets: unselectedTeams compares it.
 func (r *report) labelsOfOthers(t ir.Team) []string {
 	needed := slices.Clone(r.existingLabels())
 	for _, q := range t.Queues {
@@ -298,7 +299,9 @@ func (r *report) labelsOfOthers(t ir.Team) []string {
 	}
 	var out []string
 	for _, l := range needed {
-		out = append(out, l.Key+"="+l.Value)
+		if l.Key != corev1.LabelMetadataName {
+			out = append(out, l.Key+"="+l.Value)
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

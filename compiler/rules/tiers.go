@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -538,24 +540,36 @@ func conditionFields(c schema.NamespaceCondition) (names []string) {
 
 // unselectedTeams reports tiers that do not select the namespaces of all their teams. Kueue
 // admits no job of a namespace that the ClusterQueue does not select. Other tools can set
-// labels, too, and Kubernetes itself sets those of the Pod Security Standards here.
+// labels, too, and Kubernetes itself sets those of the Pod Security Standards here. Of a namespace
+// that others own, only the name is known.
 func unselectedTeams(r *report) {
 	missed := map[string][]string{}
 	lacks := map[string]ir.NamespaceCondition{} // what the first of them does not satisfy
+	doubtful := map[string][]ir.Team{}
 	for _, t := range r.Plan.Teams {
-		labels := r.Plan.LabelsOfNamespace(&t)
-		labels["kubernetes.io/metadata.name"] = t.Namespace
+		labels := map[string]string{}
+		if !t.InExisting {
+			labels = r.Plan.LabelsOfNamespace(&t)
+		}
+		labels[corev1.LabelMetadataName] = t.Namespace
 		for _, q := range t.Queues {
-			i := slices.IndexFunc(q.Namespaces.Conditions, func(c ir.NamespaceCondition) bool {
-				return !strings.HasPrefix(c.Label, podSecurityPrefix) && !c.Holds(labels)
+			if !areComplete(r.Blueprint.Tiers[q.Tier].Namespaces.Conditions) {
+				continue // namespaceConditions reports them
+			}
+			conditions := conditionsOn(q.Namespaces, t)
+			i := slices.IndexFunc(conditions, func(c ir.NamespaceCondition) bool {
+				unknown := t.InExisting && c.Label != corev1.LabelMetadataName
+				return !unknown && !strings.HasPrefix(c.Label, podSecurityPrefix) && !c.Holds(labels)
 			})
-			if i < 0 && !q.Namespaces.None || !areComplete(r.Blueprint.Tiers[q.Tier].Namespaces.Conditions) {
-				continue // namespaceConditions reports those that are incomplete
+			switch {
+			case i >= 0 || q.Namespaces.None:
+				if missed[q.Tier] == nil && i >= 0 {
+					lacks[q.Tier] = conditions[i]
+				}
+				missed[q.Tier] = append(missed[q.Tier], t.Name)
+			case t.InExisting && len(labelsToAsk(q.Namespaces.Conditions)) > 0:
+				doubtful[q.Tier] = append(doubtful[q.Tier], t)
 			}
-			if missed[q.Tier] == nil && i >= 0 {
-				lacks[q.Tier] = q.Namespaces.Conditions[i]
-			}
-			missed[q.Tier] = append(missed[q.Tier], t.Name)
 		}
 	}
 	for tier, teams := range sorted(missed) {
@@ -564,7 +578,9 @@ func unselectedTeams(r *report) {
 		if c, found := lacks[tier]; found {
 			when = "if an administrator labels the namespaces"
 			cure = fmt.Sprintf("change the condition on label %q", c.Label)
-			if c.Operator == ir.LabelIn && labelText(c.Label) == c.Label && c.Label != ir.LabelTeam {
+			if c.Label == corev1.LabelMetadataName {
+				when = "if this is intended"
+			} else if c.Operator == ir.LabelIn && labelText(c.Label) == c.Label && c.Label != ir.LabelTeam {
 				cure += fmt.Sprintf(", or write teams: %s: labels: %s: %s", strconv.Quote(teams[0]),
 					strconv.Quote(c.Label), strconv.Quote(c.Values[0]))
 			}
@@ -576,6 +592,62 @@ func unselectedTeams(r *report) {
 		r.add(path, say("tier %q does not select %s never start", tier, which),
 			helpOrAccept(when, "%s", cure))
 	}
+	for tier, teams := range sorted(doubtful) {
+		if missed[tier] == nil {
+			r.doubtSelection(tier, teams)
+		}
+	}
+}
+
+// doubtSelection reports a tier that selects namespaces of others by labels which the blueprint does not
+// know.
+func (r *report) doubtSelection(tier string, teams []ir.Team) {
+	var names []string
+	for _, t := range teams {
+		names = append(names, t.Name)
+	}
+	which := fmt.Sprintf("the namespace of team %q only if its owners have labelled it", names[0])
+	if len(names) > 1 {
+		which = fmt.Sprintf("the namespaces of teams %s only if their owners have labelled them", words.Quoted(names, 4))
+	}
+	var labels []string
+	for _, q := range teams[0].Queues {
+		if q.Tier == tier {
+			labels = labelsToAsk(q.Namespaces.Conditions)
+		}
+	}
+	r.add(at("tiers", tier, "namespaces"), say("tier %q selects %s", tier, which),
+		helpOrAccept("if they have", "let the owners run kubectl label namespace %s %s", teams[0].Namespace,
+			strings.Join(labels, " ")))
+}
+
+// conditionsOn returns what a queue requires of the namespace of a team. The platform sets labels on its
+// own namespaces only.
+func conditionsOn(n ir.Namespaces, t ir.Team) []ir.NamespaceCondition {
+	out := n.Conditions
+	for _, l := range n.Labels {
+		if t.InExisting && l.Key == corev1.LabelMetadataName {
+			out = append(slices.Clip(out),
+				ir.NamespaceCondition{Label: l.Key, Operator: ir.LabelIn, Values: []string{l.Value}})
+		}
+	}
+	return out
+}
+
+// labelsToAsk returns labels that satisfy conditions, as kubectl label reads them. Kubernetes itself sets
+// the name.
+func labelsToAsk(conditions []ir.NamespaceCondition) []string {
+	var out []string
+	for _, c := range conditions {
+		switch {
+		case c.Label == corev1.LabelMetadataName:
+		case c.Operator == ir.LabelIn:
+			out = append(out, c.Label+"="+c.Values[0])
+		case c.Operator == ir.LabelExists:
+			out = append(out, c.Label+"=true")
+		}
+	}
+	return out
 }
 
 // areComplete reports whether conditions on namespaces say exactly one thing each.
