@@ -16,7 +16,7 @@ func resourceRules() []Rule {
 	return []Rule{
 		rule("E0607", "limit is in units that the quota does not count", onEach(allGrants, limitWithoutUnits),
 			except(ir.KAI)),
-		rule("E0609", "queue counts more resources than Kueue allows", queueSizes, whole, resolved,
+		rule("E0609", "queue or cohort is larger than Kueue allows", queueSizes, whole, resolved,
 			except(ir.KAI)),
 		rule("E0612", "queue does not count cpu and memory, which every pod must request", uncountedRequests, whole,
 			resolved, except(ir.KAI)),
@@ -53,18 +53,110 @@ func limitWithoutUnits(r *report, q grant) {
 	}
 }
 
-// maxCovered is Kueue's limit on the resources of a group. Source: Kueue v1beta2 API,
-// ResourceGroup.coveredResources. E0505 is about the flavors of a group.
-const maxCovered = 64
+// Kueue's limits on the size of a ClusterQueue. A Cohort has those on groups, and on the resources and
+// flavors of a group. Source: Kueue 0.19, apis/kueue/v1beta2/clusterqueue_types.go and cohort_types.go,
+// markers MaxItems; pkg/webhooks/clusterqueue_webhook.go, validateTotalFlavors,
+// validateTotalCoveredResources and validateFlavorResourceCombinations.
+const (
+	maxGroups       = 16
+	maxCovered      = 64  // resources of a group
+	maxGroupFlavors = 64  // flavors of a group, about which E0505 is
+	maxFlavors      = 256 // of all groups
+	maxResources    = 256 // of all groups
+	maxPairs        = 512 // of a flavor and a resource, in a group
+	maxChecks       = 64
+)
 
+// queueSizes reports queues and cohorts that the API or the webhooks of Kueue reject.
 func queueSizes(r *report) {
 	for q, teams := range r.Plan.ClusterQueues() {
-		for _, g := range q.Groups() {
-			if n := len(g.Resources); n > maxCovered {
-				r.addKey(queueQuota(q, teams), say("a group of the queue counts %d resources, and Kueue allows %d", n,
-					maxCovered), help("count fewer resources, or use another tier for some capacities"))
+		groups := q.Groups()
+		excess := groupExcess(groups)
+		if excess == "" {
+			excess = totalExcess(groups)
+		}
+		if excess != "" {
+			who := ownerOf(q, teams)
+			if !q.Shared {
+				who = say("the queue of %s in tier %q", who, q.Tier)
+			}
+			r.addKey(queueQuota(q, teams), say("%s %s", who, excess),
+				help("count fewer resources, or use another tier for some capacities"))
+		}
+	}
+	for _, c := range r.Plan.Cohorts {
+		excess := groupExcess(c.Groups())
+		for _, g := range c.Groups() {
+			if n := len(g.Flavors); excess == "" && n > maxGroupFlavors {
+				excess = say("has %d capacities in a resource group, and Kueue allows %d", n, maxGroupFlavors)
 			}
 		}
+		if excess != "" {
+			r.addKey(at("cohorts", c.Name, "quota"), say("cohort %q %s", c.Name, excess),
+				help("count fewer resources, or give some of the quota to another cohort"))
+		}
+	}
+	r.countChecks()
+}
+
+// groupExcess says which limit on groups and on the resources of a group some groups exceed, "" for none.
+func groupExcess(groups []ir.ResourceGroup) string {
+	if n := len(groups); n > maxGroups {
+		return say("has %d resource groups, and Kueue allows %d", n, maxGroups)
+	}
+	for _, g := range groups {
+		if n := len(g.Resources); n > maxCovered {
+			return say("counts %d resources in a resource group, and Kueue allows %d", n, maxCovered)
+		}
+	}
+	return ""
+}
+
+// totalExcess says which limit on all groups of a ClusterQueue together some groups exceed, or which group
+// is too large, "" for none.
+func totalExcess(groups []ir.ResourceGroup) string {
+	flavors, resources := 0, 0
+	for _, g := range groups {
+		if n := len(g.Flavors) * len(g.Resources); n > maxPairs && len(g.Flavors) <= maxGroupFlavors {
+			return say("counts %d resources on each of %d capacities, which are %d quotas, and Kueue allows %d in a "+
+				"resource group", len(g.Resources), len(g.Flavors), n, maxPairs)
+		}
+		flavors, resources = flavors+len(g.Flavors), resources+len(g.Resources)
+	}
+	if flavors > maxFlavors {
+		return say("has %d capacities, and Kueue allows %d", flavors, maxFlavors)
+	}
+	if resources > maxResources {
+		return say("counts %d resources, and Kueue allows %d", resources, maxResources)
+	}
+	return ""
+}
+
+// countChecks reports tiers whose queues have too many AdmissionChecks: those of their capacities, and
+// those of others.
+func (r *report) countChecks() {
+	reported := map[string]bool{}
+	for q, teams := range r.Plan.ClusterQueues() {
+		names := map[string]bool{}
+		for _, f := range q.Flavors {
+			if f.AdmissionCheck != "" {
+				names[f.AdmissionCheck] = true
+			}
+		}
+		own := len(names)
+		for _, c := range q.Checks {
+			names[c.Name] = true
+		}
+		if len(names) <= maxChecks || reported[q.Tier] {
+			continue
+		}
+		reported[q.Tier] = true
+		path, cure := at("tiers", q.Tier, "admissionChecks"), "remove some of them"
+		if own > maxChecks {
+			path, cure = queueQuota(q, teams), "use another tier for some capacities"
+		}
+		r.addKey(path, say("queues of tier %q have %d AdmissionChecks, and Kueue allows %d", q.Tier, len(names), maxChecks),
+			help("%s", cure))
 	}
 }
 

@@ -283,13 +283,24 @@ func compactAlone(r *report, tier fieldPath, t schema.Tier) {
 	}
 }
 
+// flavorLimit reports tiers whose capacities are too many for one resource group. A tier whose queues
+// divide them into several groups can have more.
 func flavorLimit(r *report) {
-	const most = 64 // flavors in a resource group of a ClusterQueue, kueue v1beta2
+	largest := map[string]int{} // by tier, of all groups of its queues
+	for q := range r.Plan.ClusterQueues() {
+		for _, g := range q.Groups() {
+			largest[q.Tier] = max(largest[q.Tier], len(g.Flavors))
+		}
+	}
 	for name, t := range sorted(r.Blueprint.Tiers) {
-		if n := len(t.Capacity); n > most {
+		n, used := largest[name]
+		if !used {
+			n = len(t.Capacity)
+		}
+		if n > maxGroupFlavors {
 			r.addKey(at("tiers", name, "capacity"),
-				say("tier %q has %d capacities, but a ClusterQueue allows %d flavors", name, n, most),
-				help("split the tier"))
+				say("tier %q has %d capacities, but a resource group of a ClusterQueue allows %d flavors", name, n,
+					maxGroupFlavors), help("split the tier"))
 		}
 	}
 }
