@@ -25,7 +25,7 @@ func sharingRules() []Rule {
 			except(ir.KAI)),
 		rule("E0531", "queue is shared by usage that Kueue does not measure", unmeasuredUsage, except(ir.KAI)),
 		rule("W0532", "usage decides before priorities", usageBeforePriority, except(ir.KAI)),
-		rule("W0533", "weight without fair sharing", idleWeights, except(ir.KAI)),
+		rule("W0533", "weight has no effect", idleWeights, except(ir.KAI)),
 	}
 }
 
@@ -150,8 +150,10 @@ func usageBeforePriority(r *report) {
 	}
 }
 
-// idleWeights reports weights that nothing reads, one mistake however many there are.
+// idleWeights reports weights that nothing reads, one mistake however many there are: those of LocalQueues
+// without byUsage, and all others without fair sharing too.
 func idleWeights(r *report) {
+	r.idleLocalQueues()
 	if r.Plan.SharesFairly() {
 		return
 	}
@@ -169,23 +171,42 @@ func idleWeights(r *report) {
 			}
 		}
 	}
+	cure := "add kueue: fairSharing: {}, or remove the weight"
+	if e := r.Plan.Cluster.Existing; e != nil && e.Kueue != nil {
+		cure = "write fairSharing: true in cluster.existing.kueue if that Kueue shares fairly, or remove the weight"
+	}
+	r.addIdle(paths, "without fair sharing, the weight has no effect: the job that comes first borrows",
+		helpOrAccept("if fair sharing follows later", "%s", cure))
+}
+
+// idleLocalQueues reports weights of LocalQueues in queues that are not shared by usage. Source: Kueue 0.19,
+// pkg/controller/core/localqueue_controller.go.
+func (r *report) idleLocalQueues() {
+	var paths []fieldPath
+	for _, f := range fieldsAt(r.Blueprint, "teams.*.queues.*.localQueues.*.weight") {
+		if !r.sharesByUsage(f.path[1], f.path[3]) {
+			paths = append(paths, f.path)
+		}
+	}
+	r.addIdle(paths, "the weight of a LocalQueue has no effect: its queue is not shared by usage",
+		helpOrAccept("if sharing by usage follows later", "remove the weight, or add byUsage: true to shared of the tier"))
+}
+
+// addIdle reports the first of some weights whose finding is not accepted, with references to the others.
+func (r *report) addIdle(paths []fieldPath, message string, cure option) {
 	if len(paths) == 0 {
 		return
 	}
 	if i := slices.IndexFunc(paths, func(p fieldPath) bool { return r.acceptedReason(p) == "" }); i > 0 {
 		paths[0], paths[i] = paths[i], paths[0]
 	}
-	cure := "add kueue: fairSharing: {}, or remove the weight"
-	if e := r.Plan.Cluster.Existing; e != nil && e.Kueue != nil {
-		cure = "write fairSharing: true in cluster.existing.kueue if that Kueue shares fairly, or remove the weight"
-	}
-	options := []option{helpOrAccept("if fair sharing follows later", "%s", cure)}
+	options := []option{cure}
 	for _, path := range paths[1:] {
 		if r.Place(true, path...) != r.Place(true, paths[0]...) {
 			options = append(options, see(path, "another weight"))
 		}
 	}
-	r.addKey(paths[0], "without fair sharing, the weight has no effect: the job that comes first borrows", options...)
+	r.addKey(paths[0], message, options...)
 }
 
 // sharesByUsage reports whether a team has a queue in a tier, or in any tier for "", that its

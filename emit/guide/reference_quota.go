@@ -101,7 +101,11 @@ func (v view) Weights() []weight {
 	}
 	for _, t := range v.Teams {
 		for _, q := range t.Queues {
-			add(q.LocalQueue, q.TeamShare)
+			for _, l := range q.AllLocalQueues() {
+				if q.ByUsage {
+					add(l.Name, l.Share)
+				}
+			}
 		}
 	}
 	return out
