@@ -104,6 +104,9 @@ type FoundField struct {
 	*Field
 	reader   *SchemaReader
 	elements []string // elements of the path
+	// asNamed is the path as the user gave it, if elements has a name that it leaves out. It is the path of
+	// an entity that has the name of a field. Otherwise it is nil.
+	asNamed []string
 }
 
 // FindField returns the field at a path, such as
@@ -117,11 +120,41 @@ func FindField(path string) (*FoundField, error) {
 	}
 	reader := ReadSchema()
 	f, err := reader.Describe(elements)
+	if with, name := reader.insertName(elements); with != nil && (err != nil || name == len(elements)-1) {
+		field, failure := reader.Describe(with)
+		if failure != nil {
+			return nil, failure
+		}
+		field.Path = showPattern(with)
+		field.Doc = append(field.Doc, fmt.Sprintf("The path %s leaves out the name: %s is the field of each entry.", path,
+			field.Path))
+		return &FoundField{field, reader, with, elements}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	f.Path = path
-	return &FoundField{f, reader, elements}, nil
+	return &FoundField{f, reader, elements, nil}, nil
+}
+
+// insertName returns a path with a placeholder before its first element that stands for the name of an
+// entity, but is a field of the entity: capacity.NAME.flavor for capacity.flavor. It returns nil if there is
+// no such element. at is the index of the element in the path.
+func (r *SchemaReader) insertName(path []string) (with []string, at int) {
+	for i, name := range path {
+		constraint, _, err := constraintAt(r.definition, path[:i])
+		if err != nil {
+			return nil, 0
+		}
+		constraint = structOf(constraint)
+		if slices.Contains(fieldNames(constraint), name) {
+			continue
+		}
+		if entity := entityOf(constraint); entity.Exists() && slices.Contains(fieldNames(structOf(entity)), name) {
+			return slices.Insert(slices.Clone(path), i, "NAME"), i
+		}
+	}
+	return nil, 0
 }
 
 // SchemaReader describes fields of the schema. It is not safe for concurrent use.
@@ -156,26 +189,31 @@ func (r *SchemaReader) Describe(elements []string) (*Field, error) {
 // loaded blueprint. Value is nil if the blueprint cannot be evaluated at all: the
 // loader's findings say why.
 func (f *FoundField) DescribeIn(l *load.Loader) *Field {
-	out := *f.Field
+	out, elements := *f.Field, f.elements
 	value, _, ok := l.Build(f.reader.cc)
 	if !ok {
 		return &out
+	}
+	if f.asNamed != nil && lookupPath(value, f.asNamed).Exists() {
+		if named, err := f.reader.Describe(f.asNamed); err == nil {
+			out, elements = *named, f.asNamed
+		}
 	}
 	e := &explainer{
 		definition: f.reader.definition, value: value, locate: newLocator(l, value),
 		bare: sync.OnceValue(func() cue.Value { return l.BuildBare(f.reader.cc) }),
 	}
-	out.Value = e.valueAt(f.elements)
+	out.Value = e.valueAt(elements)
 	out.Fields = slices.Clone(out.Fields)
 	for i, m := range out.Fields {
-		v := e.valueAt(append(slices.Clip(f.elements), m.Name))
+		v := e.valueAt(append(slices.Clip(elements), m.Name))
 		if v != nil && (v.Origin == Written || v.Origin == Unknown || len(v.Places) > 0) {
 			out.Fields[i].Value = v
 			v.Text = secret.MaskValue(m.Name, v.Text)
 		}
 	}
-	if v := out.Value; v != nil && len(f.elements) > 0 {
-		v.Text = secret.MaskValue(f.elements[len(f.elements)-1], v.Text)
+	if v := out.Value; v != nil && len(elements) > 0 {
+		v.Text = secret.MaskValue(elements[len(elements)-1], v.Text)
 	}
 	return &out
 }
@@ -242,15 +280,16 @@ func constraintAt(definition cue.Value, path []string) (constraint cue.Value, pr
 			return cue.Value{}, 0, &PathError{above + " " + fmt.Sprintf(format, args...)}
 		}
 		presence = 0
-		names := fieldNames(constraint)
+		fields := structOf(constraint)
+		names := fieldNames(fields)
 		element := elementOf(constraint)
-		switch entity := entityOf(constraint); {
+		switch entity := entityOf(fields); {
 		case slices.Contains(names, name):
-			constraint, presence = fieldOf(constraint, name)
-		case entity.Exists():
-			constraint = entity
+			constraint, presence = fieldOf(fields, name)
 		case element.Exists() && strings.HasPrefix(name, "["):
 			constraint = element
+		case entity.Exists():
+			constraint = entity
 		case element.Exists():
 			return refuse("is a list: its elements are %s[0] and so on", above)
 		case strings.HasPrefix(name, "["):
@@ -278,6 +317,20 @@ func fieldOf(v cue.Value, name string) (cue.Value, cue.SelectorType) {
 		}
 	}
 	return cue.Value{}, 0
+}
+
+// structOf returns the arm of a disjunction that accepts a struct, such as {guaranteed: 8} beside 8. It
+// returns the constraint itself if that is a struct, or if there is no such arm.
+func structOf(v cue.Value) cue.Value {
+	if kind := v.IncompleteKind(); kind == cue.StructKind || kind&cue.StructKind == 0 {
+		return v
+	}
+	for _, arm := range disjunctionArms(v) {
+		if arm.IncompleteKind() == cue.StructKind {
+			return arm
+		}
+	}
+	return v
 }
 
 // entityOf returns the constraint on the entities of a map.
@@ -330,7 +383,7 @@ func membersOf(constraint cue.Value, prefix string) []Member {
 		return membersOf(entity, prefix+"*.")
 	}
 	var out []Member
-	for sel, field := range schemaFields(constraint) {
+	for sel, field := range schemaFields(structOf(constraint)) {
 		out = append(out, describeMember(prefix+sel.Unquoted(), field, sel.ConstraintType()))
 	}
 	return out

@@ -131,9 +131,7 @@ func Read(files []File, purpose Purpose) (out Export, findings diag.List, err er
 		}
 	}()
 	r := &reader{purpose: purpose, findings: &findings, seen: map[string]*Object{}}
-	for _, f := range files {
-		r.readFile(f)
-	}
+	r.readFiles(files)
 	for _, o := range r.export.Objects {
 		if !o.template && purpose != Manifests {
 			r.decodeKueue(o)

@@ -51,7 +51,7 @@ func (r *reader) decodeKueue(o *Object) {
 	if err != nil {
 		span, message := o.Place(), shortError(err)
 		if n := badQuantity(o.node); n != nil {
-			span, message = o.doc.span(n), fmt.Sprintf("%q is no amount, such as 8 or 96Gi", n.Value)
+			span, message = o.doc.span(n), fmt.Sprintf("%q is not a quantity, such as 8 or 96Gi", n.Value)
 		}
 		r.add(codeSyntax, span, fmt.Sprintf("%s cannot be read: %s", o.Title(), message),
 			"correct the value, or "+exportAgain)

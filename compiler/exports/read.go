@@ -1,9 +1,11 @@
 package exports
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,6 +44,29 @@ func (r *reader) reportTwo(code string, first, second *Object, message, help str
 		Code: code, Severity: diag.Error, Span: second.Place(), Message: message, Help: help,
 		Related: []diag.Related{{Span: first.Place(), Message: "the first one"}},
 	})
+}
+
+// readFiles adds the objects of files. It reports a file that is given twice once, instead of each of its
+// objects.
+func (r *reader) readFiles(files []File) {
+	withObjects := make([]bool, len(files))
+	for i, f := range files {
+		first := slices.IndexFunc(files[:i], func(o File) bool { return filepath.Clean(o.Name) == filepath.Clean(f.Name) })
+		message := fmt.Sprintf("the file %s is given twice", f.Name)
+		for j := 0; first < 0 && j < i; j++ {
+			if withObjects[j] && bytes.Equal(files[j].Content, f.Content) {
+				first, message = j, fmt.Sprintf("the file %s has the same content as %s", f.Name, files[j].Name)
+			}
+		}
+		if first >= 0 {
+			source := &diag.Source{Name: f.Name} // the excerpt would be any line of the file
+			r.add(codeTwice, diag.Span{Source: source}, message, "give the file once")
+			continue
+		}
+		before := len(r.export.All)
+		r.readFile(f)
+		withObjects[i] = len(r.export.All) > before
+	}
 }
 
 // readFile adds the objects of a file.

@@ -80,7 +80,7 @@ func missingHardware(r *report, capacity fieldPath, c schema.Capacity) {
 	if c.Hardware == nil && c.Consumption.Existing == nil {
 		cure := help("define an entry of hardware, and add hardware with its name")
 		if known := sortedKeys(r.Blueprint.Hardware); len(known) > 0 {
-			cure = help("add hardware, %s", words.OneOf(len(known), quoteNames(known)))
+			cure = help("write hardware: %s", words.OneOf(len(known), quoteNames(known)))
 		}
 		r.addKey(capacity, say("capacity %q has no hardware", capacity.name()), cure)
 	}
