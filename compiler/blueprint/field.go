@@ -126,8 +126,8 @@ func FindField(path string) (*FoundField, error) {
 			return nil, failure
 		}
 		field.Path = showPattern(with)
-		field.Doc = append(field.Doc, fmt.Sprintf("The path %s leaves out the name: %s is the field of each entry.", path,
-			field.Path))
+		field.Doc = append(field.Doc, fmt.Sprintf("The path %s leaves out the name: %s is the field of each entry.",
+			path, field.Path))
 		return &FoundField{field, reader, with, elements}, nil
 	}
 	if err != nil {

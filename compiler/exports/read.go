@@ -51,7 +51,8 @@ func (r *reader) reportTwo(code string, first, second *Object, message, help str
 func (r *reader) readFiles(files []File) {
 	withObjects := make([]bool, len(files))
 	for i, f := range files {
-		first := slices.IndexFunc(files[:i], func(o File) bool { return filepath.Clean(o.Name) == filepath.Clean(f.Name) })
+		name := filepath.Clean(f.Name)
+		first := slices.IndexFunc(files[:i], func(o File) bool { return filepath.Clean(o.Name) == name })
 		message := fmt.Sprintf("the file %s is given twice", f.Name)
 		for j := 0; first < 0 && j < i; j++ {
 			if withObjects[j] && bytes.Equal(files[j].Content, f.Content) {

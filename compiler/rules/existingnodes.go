@@ -172,8 +172,8 @@ func ratioWithoutHardware(r *report, q grant) {
 	message := say("capacity %q has no hardware, so its cpu and memory for an accelerator or a vCPU are unknown",
 		q.capacity)
 	if !isGivenByRatio(q.Quota) {
-		message = say("the quota on capacity %q counts no resource, and the capacity has no hardware to derive them from",
-			q.capacity)
+		message = say("the quota on capacity %q counts no resource, and the capacity has no hardware to derive "+
+			"them from", q.capacity)
 	}
 	r.addKey(path, message, see(at("capacity", q.capacity), "the capacity"),
 		help(`write resources, such as resources: {cpu: 8, memory: "32Gi"}; or add the hardware of the nodes`))

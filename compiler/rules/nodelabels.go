@@ -250,8 +250,8 @@ func intolerantFlavor(r *report, c ir.Capacity) {
 		if in.Tolerations == nil {
 			path = at("capacity", c.Name, "flavor", "nodeTaints")
 		}
-		r.addKey(path, say("nodes of capacity %q have the taint %s=%s:%s, which the flavor does not tolerate", c.Name, t.Key,
-			t.Value, t.Effect), helpOrAccept("if the jobs tolerate it by themselves",
+		r.addKey(path, say("nodes of capacity %q have the taint %s=%s:%s, which the flavor does not tolerate", c.Name,
+			t.Key, t.Value, t.Effect), helpOrAccept("if the jobs tolerate it by themselves",
 			"remove tolerations, or add {key: %q, value: %q, effect: %q}", t.Key, t.Value, t.Effect))
 		return // one mistake, however many taints
 	}

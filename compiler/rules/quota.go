@@ -205,8 +205,9 @@ func (r *report) starvedQueues() {
 			if !q.Shared {
 				who = ownerOf(q, teams)
 			}
-			r.addKey(at, say("on each capacity of tier %q, %s is guaranteed no %s and may borrow none, so it admits no job",
-				q.Tier, who, strings.Join(slices.Compact(slices.Sorted(slices.Values(lacking))), " or no ")),
+			names := strings.Join(slices.Compact(slices.Sorted(slices.Values(lacking))), " or no ")
+			r.addKey(at, say("on each capacity of tier %q, %s is guaranteed no %s and may borrow none, so it admits "+
+				"no job", q.Tier, who, names),
 				help("remove the amount of 0, or write the amount that the jobs request"))
 			break
 		}

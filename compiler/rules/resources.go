@@ -155,8 +155,8 @@ func (r *report) countChecks() {
 		if own > maxChecks {
 			path, cure = queueQuota(q, teams), "use another tier for some capacities"
 		}
-		r.addKey(path, say("queues of tier %q have %d AdmissionChecks, and Kueue allows %d", q.Tier, len(names), maxChecks),
-			help("%s", cure))
+		r.addKey(path, say("queues of tier %q have %d AdmissionChecks, and Kueue allows %d", q.Tier, len(names),
+			maxChecks), advise(cure))
 	}
 }
 

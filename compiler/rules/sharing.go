@@ -81,7 +81,8 @@ func longSettings(r *report) {
 
 // pauseOrder reports a first pause that is longer than the longest one, which Kueue then uses for all.
 func pauseOrder(r *report) {
-	for path, first := range every[string](r, "kueue.waitForPodsReady.first capacity.*.consumption.flexStart.retry.first") {
+	for path, first := range every[string](r,
+		"kueue.waitForPodsReady.first capacity.*.consumption.flexStart.retry.first") {
 		setting := path[:len(path)-1].at("longest")
 		longest := r.Blueprint.Kueue.WaitForPodsReady.Longest
 		if path[0] == "capacity" {
@@ -95,8 +96,8 @@ func pauseOrder(r *report) {
 				label("want at most %q", longest), help("write a shorter first, or add longest: %q", first))
 			continue
 		}
-		r.add(setting, say("the longest pause is %s, but the first is %s", longest, first), label("want at least %q", first),
-			see(path, "the first pause"))
+		r.add(setting, say("the longest pause is %s, but the first is %s", longest, first),
+			label("want at least %q", first), see(path, "the first pause"))
 	}
 }
 
@@ -189,7 +190,8 @@ func (r *report) idleLocalQueues() {
 		}
 	}
 	r.addIdle(paths, "the weight of a LocalQueue has no effect: its queue is not shared by usage",
-		helpOrAccept("if sharing by usage follows later", "remove the weight, or add byUsage: true to shared of the tier"))
+		helpOrAccept("if sharing by usage follows later",
+			"remove the weight, or add byUsage: true to shared of the tier"))
 }
 
 // addIdle reports the first of some weights whose finding is not accepted, with references to the others.

@@ -558,24 +558,15 @@ func unselectedTeams(r *report) {
 	lacks := map[string]ir.NamespaceCondition{} // what the first of them does not satisfy
 	doubtful := map[string][]ir.Team{}
 	for _, t := range r.Plan.Teams {
-		labels := map[string]string{}
-		if !t.InExisting {
-			labels = r.Plan.LabelsOfNamespace(&t)
-		}
-		labels[corev1.LabelMetadataName] = t.Namespace
 		for _, q := range t.Queues {
 			if !areComplete(r.Blueprint.Tiers[q.Tier].Namespaces.Conditions) {
 				continue // namespaceConditions reports them
 			}
-			conditions := conditionsOn(q.Namespaces, t)
-			i := slices.IndexFunc(conditions, func(c ir.NamespaceCondition) bool {
-				unknown := t.InExisting && c.Label != corev1.LabelMetadataName
-				return !unknown && !strings.HasPrefix(c.Label, podSecurityPrefix) && !c.Holds(labels)
-			})
+			c, fails := r.failingCondition(q.Namespaces, t)
 			switch {
-			case i >= 0 || q.Namespaces.None:
-				if missed[q.Tier] == nil && i >= 0 {
-					lacks[q.Tier] = conditions[i]
+			case fails || q.Namespaces.None:
+				if missed[q.Tier] == nil && fails {
+					lacks[q.Tier] = c
 				}
 				missed[q.Tier] = append(missed[q.Tier], t.Name)
 			case t.InExisting && len(labelsToAsk(q.Namespaces.Conditions)) > 0:
@@ -584,23 +575,15 @@ func unselectedTeams(r *report) {
 		}
 	}
 	for tier, teams := range sorted(missed) {
-		path := at("tiers", tier, "namespaces")
 		when, cure := "if its queues only lend", "select the namespaces of its teams"
 		if c, found := lacks[tier]; found {
-			when = "if an administrator labels the namespaces"
-			cure = fmt.Sprintf("change the condition on label %q", c.Label)
-			if c.Label == corev1.LabelMetadataName {
-				when = "if this is intended"
-			} else if c.Operator == ir.LabelIn && labelText(c.Label) == c.Label && c.Label != ir.LabelTeam {
-				cure += fmt.Sprintf(", or write teams: %s: labels: %s: %s", strconv.Quote(teams[0]),
-					strconv.Quote(c.Label), strconv.Quote(c.Values[0]))
-			}
+			when, cure = selectionCure(c, teams[0])
 		}
 		which := fmt.Sprintf("the namespace of team %q, whose jobs", teams[0])
 		if len(teams) > 1 {
 			which = fmt.Sprintf("the namespaces of teams %s, whose jobs", words.Quoted(teams, 4))
 		}
-		r.add(path, say("tier %q does not select %s never start", tier, which),
+		r.add(at("tiers", tier, "namespaces"), say("tier %q does not select %s never start", tier, which),
 			helpOrAccept(when, "%s", cure))
 	}
 	for tier, teams := range sorted(doubtful) {
@@ -608,6 +591,37 @@ func unselectedTeams(r *report) {
 			r.doubtSelection(tier, teams)
 		}
 	}
+}
+
+// failingCondition returns the first condition of a queue that the namespace of a team is known not to
+// satisfy, and whether there is one.
+func (r *report) failingCondition(n ir.Namespaces, t ir.Team) (ir.NamespaceCondition, bool) {
+	labels := map[string]string{}
+	if !t.InExisting {
+		labels = r.Plan.LabelsOfNamespace(&t)
+	}
+	labels[corev1.LabelMetadataName] = t.Namespace
+	for _, c := range conditionsOn(n, t) {
+		unknown := t.InExisting && c.Label != corev1.LabelMetadataName
+		if !unknown && !strings.HasPrefix(c.Label, podSecurityPrefix) && !c.Holds(labels) {
+			return c, true
+		}
+	}
+	return ir.NamespaceCondition{}, false
+}
+
+// selectionCure returns how a tier would select the namespace of a team that does not satisfy a condition,
+// and when to accept that it does not.
+func selectionCure(c ir.NamespaceCondition, team string) (when, cure string) {
+	cure = fmt.Sprintf("change the condition on label %q", c.Label)
+	if c.Label == corev1.LabelMetadataName {
+		return "if this is intended", cure
+	}
+	if c.Operator == ir.LabelIn && labelText(c.Label) == c.Label && c.Label != ir.LabelTeam {
+		cure += fmt.Sprintf(", or write teams: %s: labels: %s: %s", strconv.Quote(team), strconv.Quote(c.Label),
+			strconv.Quote(c.Values[0]))
+	}
+	return "if an administrator labels the namespaces", cure
 }
 
 // doubtSelection reports a tier that selects namespaces of others by labels which the blueprint does not
@@ -619,7 +633,8 @@ func (r *report) doubtSelection(tier string, teams []ir.Team) {
 	}
 	which := fmt.Sprintf("the namespace of team %q only if its owners have labelled it", names[0])
 	if len(names) > 1 {
-		which = fmt.Sprintf("the namespaces of teams %s only if their owners have labelled them", words.Quoted(names, 4))
+		which = fmt.Sprintf("the namespaces of teams %s only if their owners have labelled them",
+			words.Quoted(names, 4))
 	}
 	var labels []string
 	for _, q := range teams[0].Queues {
@@ -627,9 +642,8 @@ func (r *report) doubtSelection(tier string, teams []ir.Team) {
 			labels = labelsToAsk(q.Namespaces.Conditions)
 		}
 	}
-	r.add(at("tiers", tier, "namespaces"), say("tier %q selects %s", tier, which),
-		helpOrAccept("if they have", "let the owners run kubectl label namespace %s %s", teams[0].Namespace,
-			strings.Join(labels, " ")))
+	r.add(at("tiers", tier, "namespaces"), say("tier %q selects %s", tier, which), helpOrAccept("if they have",
+		"let the owners run kubectl label namespace %s %s", teams[0].Namespace, strings.Join(labels, " ")))
 }
 
 // conditionsOn returns what a queue requires of the namespace of a team. The platform sets labels on its

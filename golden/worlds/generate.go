@@ -159,7 +159,8 @@ func (w *world) weight() *v1beta2.FairSharing {
 	if !w.some(4) {
 		return nil
 	}
-	return &v1beta2.FairSharing{Weight: new(resource.MustParse(pick(w, "0", "500m", "2", "12", "5000000", "2n", "1e18")))}
+	weight := pick(w, "0", "500m", "2", "12", "5000000", "2n", "1e18")
+	return &v1beta2.FairSharing{Weight: new(resource.MustParse(weight))}
 }
 
 // stop returns a stop policy, nil for the default in most cases.
@@ -212,8 +213,8 @@ func sortLike(names, all []string) {
 // quota returns the quota of a resource. Kueue allows a cohort to lend more than its own quota.
 func (w *world) quota(name string, lends, ofCohort bool) v1beta2.ResourceQuota {
 	amount := func() resource.Quantity {
-		return resource.MustParse(pick(w, "0", "1", "4", "500m", "12", "3Gi", "100k", "2.5", "7Ti", "1000000000", "1e6",
-			"3n", "1e18", "10P", "999999999999999999", "9223372036854775807", "12345678901234567890", "1.5E"))
+		return resource.MustParse(pick(w, "0", "1", "4", "500m", "12", "3Gi", "100k", "2.5", "7Ti", "1000000000",
+			"1e6", "3n", "1e18", "10P", "999999999999999999", "9223372036854775807", "12345678901234567890", "1.5E"))
 	}
 	q := v1beta2.ResourceQuota{Name: corev1.ResourceName(name), NominalQuota: amount()}
 	if lends && w.some(2) {
@@ -254,7 +255,8 @@ func (w *world) addQueue(i int) {
 	w.add("ClusterQueue", "", name, q)
 	for j := range w.IntN(4) {
 		namespace := pick(w, "default", "kube-jobs", "team-with-a-name-that-is-much-too-long-for-a-team", "ml")
-		w.add("LocalQueue", namespace, fmt.Sprintf(pick(w, "jobs-%d-%d", "five.parts.of.jobs.%d-%d"), i, j), &v1beta2.LocalQueue{
+		local := fmt.Sprintf(pick(w, "jobs-%d-%d", "five.parts.of.jobs.%d-%d"), i, j)
+		w.add("LocalQueue", namespace, local, &v1beta2.LocalQueue{
 			Spec: v1beta2.LocalQueueSpec{
 				ClusterQueue: v1beta2.ClusterQueueReference(name), FairSharing: w.weight(), StopPolicy: w.stop(),
 			},
