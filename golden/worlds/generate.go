@@ -214,7 +214,7 @@ func sortLike(names, all []string) {
 func (w *world) quota(name string, lends, ofCohort bool) v1beta2.ResourceQuota {
 	amount := func() resource.Quantity {
 		return resource.MustParse(pick(w, "0", "1", "4", "500m", "12", "3Gi", "100k", "2.5", "7Ti", "1000000000",
-			"1e6", "3n", "1e18", "10P", "999999999999999999", "9223372036854775807", "12345678901234567890", "1.5E"))
+			"1e6", "3n", "1e18", "10P", "999999999999999999", "9223372036854775807", "1.5E"))
 	}
 	q := v1beta2.ResourceQuota{Name: corev1.ResourceName(name), NominalQuota: amount()}
 	if lends && w.some(2) {
