@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -482,6 +483,19 @@ func unqueuedRetries(r *report, capacity fieldPath, c schema.Capacity) {
 // requestSettings returns the fields of flexStart that are for the requests of queued
 // provisioning.
 func requestSettings() []string { return []string{"retries", "retry", "admissionCheck"} }
+
+// requestRetries yields how capacities repeat their requests for nodes, where the blueprint says so, with the
+// path of the field.
+func (r *report) requestRetries() iter.Seq2[fieldPath, schema.Retry] {
+	return func(yield func(fieldPath, schema.Retry) bool) {
+		for name, c := range sorted(r.Blueprint.Capacity) {
+			f := c.Consumption.FlexStart
+			if f != nil && f.Retry != nil && !yield(requestSetting(name, "retry"), *f.Retry) {
+				return
+			}
+		}
+	}
+}
 
 // requestSetting returns the path of such a field of a capacity.
 func requestSetting(capacity, name string) fieldPath {

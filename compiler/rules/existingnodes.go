@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -299,7 +298,7 @@ func (r *report) labelsOfOthers(t ir.Team) []string {
 	}
 	var out []string
 	for _, l := range needed {
-		if l.Key != corev1.LabelMetadataName {
+		if l.Key != labelOfName {
 			out = append(out, l.Key+"="+l.Value)
 		}
 	}

@@ -335,9 +335,13 @@ func (n nameLengths) checkObjects() {
 			n.givenKey(f.path, kind.what, f.path[len(f.path)-1], 253)
 		}
 	}
-	for path, name := range every[string](n.report,
-		"capacity.*.flavor.name capacity.*.consumption.flexStart.admissionCheck") {
-		n.given(path, "the object", name, 253)
+	for path, name := range every[string](n.report, "capacity.*.flavor.name") {
+		n.given(path, "the ResourceFlavor", name, 253)
+	}
+	for _, c := range n.Plan.Capacities {
+		if path := requestSetting(c.Name, "admissionCheck"); n.Written(path...) {
+			n.given(path, "the AdmissionCheck", c.AdmissionCheck, 253)
+		}
 	}
 }
 

@@ -68,37 +68,45 @@ func smallWeights(r *report, path fieldPath, weight float64) {
 // bits. Source: Kueue configuration v1beta2 API, RequeuingStrategy; Kueue v1beta2 API,
 // ProvisioningRequestRetryStrategy.
 func longSettings(r *report) {
-	for path, duration := range every[string](r, `kueue.admissionFairSharing.halfLife
-		kueue.admissionFairSharing.interval kueue.waitForPodsReady.timeout kueue.waitForPodsReady.recovery
-		kueue.waitForPodsReady.first kueue.waitForPodsReady.longest
-		capacity.*.consumption.flexStart.retry.first capacity.*.consumption.flexStart.retry.longest`) {
+	check := func(path fieldPath, duration string) {
 		if schema.Seconds(duration) > schema.MaxDuration {
 			r.add(path, say("%s is longer than %s", duration, words.FormatSeconds(schema.MaxDuration)),
 				label("want at most %q", words.FormatSeconds(schema.MaxDuration)))
 		}
 	}
+	for path, duration := range every[string](r, `kueue.admissionFairSharing.halfLife
+		kueue.admissionFairSharing.interval kueue.waitForPodsReady.timeout kueue.waitForPodsReady.recovery
+		kueue.waitForPodsReady.first kueue.waitForPodsReady.longest`) {
+		check(path, duration)
+	}
+	for path, retry := range r.requestRetries() {
+		check(path.at("first"), retry.First)
+		check(path.at("longest"), retry.Longest)
+	}
 }
 
 // pauseOrder reports a first pause that is longer than the longest one, which Kueue then uses for all.
 func pauseOrder(r *report) {
-	for path, first := range every[string](r,
-		"kueue.waitForPodsReady.first capacity.*.consumption.flexStart.retry.first") {
-		setting := path[:len(path)-1].at("longest")
-		longest := r.Blueprint.Kueue.WaitForPodsReady.Longest
-		if path[0] == "capacity" {
-			longest = r.Blueprint.Capacity[path[1]].Consumption.FlexStart.Retry.Longest
-		}
-		if schema.Seconds(first) <= schema.Seconds(longest) {
-			continue
-		}
-		if !r.Written(setting...) {
-			r.add(path, say("the first pause is %s, but the longest is %s", first, longest),
-				label("want at most %q", longest), help("write a shorter first, or add longest: %q", first))
-			continue
-		}
-		r.add(setting, say("the longest pause is %s, but the first is %s", longest, first),
-			label("want at least %q", first), see(path, "the first pause"))
+	ready := r.Blueprint.Kueue.WaitForPodsReady
+	r.checkPauses(at("kueue", "waitForPodsReady"), ready.First, ready.Longest)
+	for path, retry := range r.requestRetries() {
+		r.checkPauses(path, retry.First, retry.Longest)
 	}
+}
+
+// checkPauses compares the pauses of a struct.
+func (r *report) checkPauses(path fieldPath, first, longest string) {
+	if schema.Seconds(first) <= schema.Seconds(longest) {
+		return
+	}
+	if !r.Written(path.at("longest")...) {
+		r.add(path.at("first"), say("the first pause is %s, but the longest is %s", first, longest),
+			label("want at most %q", longest), help("write a shorter first, or add longest: %q", first))
+		return
+	}
+	r.add(path.at("longest"), say("the longest pause is %s, but the first is %s", longest, first),
+		label("want at least %q", first),
+		when(r.Written(path.at("first")...), see(path.at("first"), "the first pause")))
 }
 
 // borrowByWeight reports tiers that evict to borrow while weights decide who borrows. The API's

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -600,9 +598,9 @@ func (r *report) failingCondition(n ir.Namespaces, t ir.Team) (ir.NamespaceCondi
 	if !t.InExisting {
 		labels = r.Plan.LabelsOfNamespace(&t)
 	}
-	labels[corev1.LabelMetadataName] = t.Namespace
+	labels[labelOfName] = t.Namespace
 	for _, c := range conditionsOn(n, t) {
-		unknown := t.InExisting && c.Label != corev1.LabelMetadataName
+		unknown := t.InExisting && c.Label != labelOfName
 		if !unknown && !strings.HasPrefix(c.Label, podSecurityPrefix) && !c.Holds(labels) {
 			return c, true
 		}
@@ -614,7 +612,7 @@ func (r *report) failingCondition(n ir.Namespaces, t ir.Team) (ir.NamespaceCondi
 // and when to accept that it does not.
 func selectionCure(c ir.NamespaceCondition, team string) (when, cure string) {
 	cure = fmt.Sprintf("change the condition on label %q", c.Label)
-	if c.Label == corev1.LabelMetadataName {
+	if c.Label == labelOfName {
 		return "if this is intended", cure
 	}
 	if c.Operator == ir.LabelIn && labelText(c.Label) == c.Label && c.Label != ir.LabelTeam {
@@ -651,7 +649,7 @@ func (r *report) doubtSelection(tier string, teams []ir.Team) {
 func conditionsOn(n ir.Namespaces, t ir.Team) []ir.NamespaceCondition {
 	out := n.Conditions
 	for _, l := range n.Labels {
-		if t.InExisting && l.Key == corev1.LabelMetadataName {
+		if t.InExisting && l.Key == labelOfName {
 			out = append(slices.Clip(out),
 				ir.NamespaceCondition{Label: l.Key, Operator: ir.LabelIn, Values: []string{l.Value}})
 		}
@@ -665,7 +663,7 @@ func labelsToAsk(conditions []ir.NamespaceCondition) []string {
 	var out []string
 	for _, c := range conditions {
 		switch {
-		case c.Label == corev1.LabelMetadataName:
+		case c.Label == labelOfName:
 		case c.Operator == ir.LabelIn:
 			out = append(out, c.Label+"="+c.Values[0])
 		case c.Operator == ir.LabelExists:
@@ -681,6 +679,9 @@ func areComplete(conditions []schema.NamespaceCondition) bool {
 		return len(conditionFields(c)) != 1
 	})
 }
+
+// labelOfName is the label with which Kubernetes gives each namespace its name.
+const labelOfName = "kubernetes.io/metadata.name"
 
 // podSecurityPrefix begins the labels of the Pod Security Standards, which a namespace has.
 const podSecurityPrefix = "pod-security.kubernetes.io/"

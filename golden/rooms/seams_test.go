@@ -228,6 +228,7 @@ var schedulerFiles = map[string]string{
 	"compiler/rules/cohorts.go":          "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/resources.go":        "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/sharing.go":          "rows of rules name the schedulers that the rules do not hold for",
+	"compiler/rules/nodelabels.go":       "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/tiers.go":            "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/workloads.go":        "a rule's row names the schedulers that the rule does not hold for",
 }
