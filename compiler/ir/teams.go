@@ -248,10 +248,14 @@ func (p *Platform) OwnTeams() []Team {
 	return own
 }
 
-// OnlyExisting reports whether others own the namespaces of all teams, or the platform has no teams in
-// a cluster of others: it then manages queues, and has nothing else in the cluster.
+// OnlyExisting reports whether others own the namespaces of all teams, or the platform has only shared
+// queues without teams in a cluster of others: it then manages queues, and has nothing else in the
+// cluster.
 func (p *Platform) OnlyExisting() bool {
-	return len(p.OwnTeams()) == 0 && (len(p.Teams) > 0 || !p.OwnsCluster())
+	if len(p.Teams) == 0 {
+		return len(p.SharedQueues) > 0 && !p.OwnsCluster()
+	}
+	return len(p.OwnTeams()) == 0
 }
 
 // QuotaResources returns the resources of which some queue has quota, sorted.
