@@ -696,7 +696,7 @@ var mistakes = []mutant{
 		by: "worlds", says: `.Spec.StopPolicy: "HoldAndDrain" -> "Hold"`,
 		also: []string{
 			".MaxPriorityThreshold: 100 -> null", ".OnFlavors: [", ".TolerationSeconds: 30 -> null",
-			`.FairSharing: {"weight":"12"} -> null`, ".ResourceGroups[1].CoveredResources[0]: ",
+			`.FairSharing: {"weight":"12"} -> null`, ".Spec.ResourceGroups[0]: absent -> {",
 		},
 		edits: []edit{
 			{"compiler/importer/exact.go", `return string\(\*p\)`, "return string(v1beta2.Hold)"},
