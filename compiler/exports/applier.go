@@ -24,8 +24,8 @@ type Tool struct {
 	// KeepKey and KeepValue are the annotation that keeps the tool from deleting an object. If the
 	// object leaves the source, the tool then leaves it as it is.
 	KeepKey, KeepValue string
-	// Labels and Annotations are the marks that stay on an object that the tool no longer
-	// applies, with those of other tools on which it relies.
+	// Labels and Annotations are the keys by which the tool recognizes its objects, and that stay on
+	// an object when it leaves the source. A tool that uses Helm has Helm's keys too.
 	Labels, Annotations []string
 
 	// name returns the name of the applier that marks an object, "" for none.

@@ -24,7 +24,7 @@ type File struct {
 	Content []byte
 }
 
-// Purpose is what the files are read for.
+// Purpose says why files are read.
 type Purpose string
 
 // The purposes. The first two are the names of commands.

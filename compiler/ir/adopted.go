@@ -12,11 +12,13 @@ type Adopted struct {
 	Priorities map[string]bool // WorkloadPriorityClasses
 }
 
-// Adopted returns what ran before the platform as far as the plan tells: the ClusterQueues that a
-// namespace of others uses, or no team, and that count nodes which ran before; the ResourceFlavors of
-// existing nodes and of these queues; and the Cohorts and Topologies that these need or that nothing
-// of the platform needs. They are in a cluster that others own; a platform in its own cluster has
-// none.
+// Adopted returns the objects that, by the plan, ran before the platform. A platform in its own
+// cluster has none. In an existing cluster they are:
+//
+//   - ClusterQueues that count existing or taken-over nodes, and that an existing namespace or no team
+//     uses
+//   - ResourceFlavors of existing nodes and of these queues
+//   - Cohorts and Topologies of these, and those that nothing of the platform uses
 func (p *Platform) Adopted() Adopted {
 	out := Adopted{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	if p.OwnsCluster() {

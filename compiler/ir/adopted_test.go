@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAdopted: queues of others on nodes that ran before stay, and so does what they need. Queues on
-// the platform's own nodes do not, whoever uses them.
+// TestAdopted: a queue of an existing namespace is adopted if it counts existing or taken-over nodes,
+// together with its flavors, cohorts and topologies. A queue that counts only new nodes is not.
 func TestAdopted(t *testing.T) {
 	queue := func(name, cohort, capacity string) Queue {
 		return Queue{ClusterQueue: name, Cohort: cohort, Flavors: []FlavorQuota{{Flavor: capacity}}}

@@ -14,8 +14,8 @@ type TakeOver struct {
 	From string
 }
 
-// KeptSetting is a setting of a pool that GKE cannot change, and that does not change what
-// the nodes offer to jobs. The names are those of GKE's API.
+// KeptSetting is a setting of a node pool that GKE cannot change, and that makes no difference to
+// jobs. It has the name of the field in GKE's API.
 type KeptSetting string
 
 // The settings that a takeover can keep.

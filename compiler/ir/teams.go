@@ -248,9 +248,8 @@ func (p *Platform) OwnTeams() []Team {
 	return own
 }
 
-// OnlyExisting reports whether others own the namespaces of all teams, or the platform has only shared
-// queues without teams in a cluster of others: it then manages queues, and has nothing else in the
-// cluster.
+// OnlyExisting reports whether the platform manages only queues, and has nothing else in the cluster:
+// all teams have existing namespaces, or there are only shared queues in an existing cluster.
 func (p *Platform) OnlyExisting() bool {
 	if len(p.Teams) == 0 {
 		return len(p.SharedQueues) > 0 && !p.OwnsCluster()
