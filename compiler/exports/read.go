@@ -1,8 +1,8 @@
 package exports
 
 import (
-	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -46,27 +46,30 @@ func (r *reader) reportTwo(code string, first, second *Object, message, help str
 	})
 }
 
-// readFiles adds the objects of files. It reports a file that is given twice once, instead of each of its
-// objects.
+// readFiles adds the objects of files. It reports a file that is given twice once, instead of each of
+// its objects.
 func (r *reader) readFiles(files []File) {
-	withObjects := make([]bool, len(files))
-	for i, f := range files {
-		name := filepath.Clean(f.Name)
-		first := slices.IndexFunc(files[:i], func(o File) bool { return filepath.Clean(o.Name) == name })
-		message := fmt.Sprintf("the file %s is given twice", f.Name)
-		for j := 0; first < 0 && j < i; j++ {
-			if withObjects[j] && bytes.Equal(files[j].Content, f.Content) {
-				first, message = j, fmt.Sprintf("the file %s has the same content as %s", f.Name, files[j].Name)
-			}
+	names, contents := map[string]bool{}, map[[sha256.Size]byte]string{} // the second of files with objects
+	for _, f := range files {
+		name, sum := filepath.Clean(f.Name), sha256.Sum256(f.Content)
+		message := ""
+		if other, same := contents[sum]; same {
+			message = fmt.Sprintf("the file %s has the same content as %s", f.Name, other)
 		}
-		if first >= 0 {
+		if names[name] {
+			message = fmt.Sprintf("the file %s is given twice", f.Name)
+		}
+		names[name] = true
+		if message != "" {
 			source := &diag.Source{Name: f.Name} // the excerpt would be any line of the file
 			r.add(codeTwice, diag.Span{Source: source}, message, "give the file once")
 			continue
 		}
 		before := len(r.export.All)
 		r.readFile(f)
-		withObjects[i] = len(r.export.All) > before
+		if len(r.export.All) > before {
+			contents[sum] = f.Name
+		}
 	}
 }
 
