@@ -81,7 +81,8 @@ type Object struct {
 
 	doc      *document
 	node     *yaml.Node
-	template bool // has placeholders, which a finding reports
+	place    diag.Span // without doc: what Place returns
+	template bool      // has placeholders, which a finding reports
 }
 
 // Unknown is a field that the API version of an object does not have.
@@ -98,7 +99,7 @@ func (o *Object) Title() string {
 // Place returns the place of the object's name. An object that is in no file has none.
 func (o *Object) Place() diag.Span {
 	if o.doc == nil {
-		return diag.Span{}
+		return o.place
 	}
 	for _, path := range [][]string{{"metadata", "name"}, {"name"}, {"id"}, {"blueprint_name"}} {
 		n := o.node
@@ -110,6 +111,12 @@ func (o *Object) Place() diag.Span {
 		}
 	}
 	return o.doc.span(o.node)
+}
+
+// forgetNode leaves of the object's node its place. Nodes take more memory than objects.
+func (o *Object) forgetNode() {
+	o.place = o.Place()
+	o.doc, o.node = nil, nil
 }
 
 // key identifies the object among the objects of all files. Two clusters that are compared
@@ -144,6 +151,11 @@ func Read(files []File, purpose Purpose) (out Export, findings diag.List, err er
 	}
 	r.readModules()
 	r.reportUnread()
+	if purpose != Import {
+		for _, o := range r.export.All {
+			o.forgetNode()
+		}
+	}
 	if findings.HasErrors() {
 		return Export{}, findings, nil
 	}

@@ -121,7 +121,7 @@ func blueprintAcceptances(b *schema.Blueprint) map[acceptance]string {
 		patterns += " " + field + ".*.accept.*"
 	}
 	out := map[acceptance]string{}
-	for _, f := range fieldsAt(b, patterns) {
+	for _, f := range make(entitySets).fieldsAt(b, patterns) {
 		out[acceptance{accepterOf(f.path), f.path.last()}] = f.value.String()
 	}
 	return out

@@ -23,7 +23,7 @@ type fieldPath []string
 func at(path ...string) fieldPath { return path }
 
 // at returns the path of a field below another one.
-func (p fieldPath) at(below ...string) fieldPath { return append(slices.Clip(p), below...) }
+func (p fieldPath) at(below ...string) fieldPath { return slices.Concat(p, below) }
 
 // name returns the name of the entity with the field.
 func (p fieldPath) name() string { return p[1] }
@@ -40,7 +40,7 @@ func every[T any](r *report, pattern string) iter.Seq2[fieldPath, T] {
 		}
 	}
 	return func(yield func(fieldPath, T) bool) {
-		for _, f := range fieldsAt(r.Blueprint, pattern) {
+		for _, f := range r.fieldsAt(pattern) {
 			if !yield(f.path, f.value.Interface().(T)) {
 				return
 			}
@@ -97,23 +97,45 @@ func (f fieldValue) name() string {
 	return f.path.last()
 }
 
-// fieldsAt returns the fields of a blueprint that a pattern such as "teams.*.roles.[]"
+// fieldsAt returns the fields of the blueprint that a pattern such as "teams.*.roles.[]"
 // matches: * stands for every name, sorted, and [] for every element of a list. A space
 // stands between several patterns. It omits optional fields that the blueprint does not have.
-func fieldsAt(b *schema.Blueprint, patterns string) []fieldValue {
+func (p *Pass) fieldsAt(patterns string) []fieldValue {
+	return p.entities.fieldsAt(p.Blueprint, patterns)
+}
+
+// entitySets holds the fields of one blueprint that patterns such as "teams.*" have matched, by
+// the pattern. Many rules look at fields of the same entities.
+type entitySets map[string][]fieldValue
+
+// fieldsAt is Pass.fieldsAt; b is the one blueprint of s.
+func (s entitySets) fieldsAt(b *schema.Blueprint, patterns string) []fieldValue {
 	var all []fieldValue
 	for pattern := range strings.FieldsSeq(patterns) {
-		here := []fieldValue{{nil, reflect.ValueOf(b)}}
-		for step := range strings.SplitSeq(pattern, ".") {
-			var below []fieldValue
-			for _, f := range here {
-				below = f.appendBelow(below, step)
-			}
-			here = below
-		}
-		all = append(all, here...)
+		all = append(all, s.match(b, pattern)...)
 	}
 	return all
+}
+
+// match returns the fields that one pattern matches. The caller must not change them.
+func (s entitySets) match(b *schema.Blueprint, pattern string) []fieldValue {
+	if pattern == "" {
+		return []fieldValue{{nil, reflect.ValueOf(b)}}
+	}
+	if matched, ok := s[pattern]; ok {
+		return matched
+	}
+	last := strings.LastIndexByte(pattern, '.')
+	step := pattern[last+1:]
+	above := s.match(b, pattern[:max(last, 0)])
+	matched := make([]fieldValue, 0, len(above))
+	for _, f := range above {
+		matched = f.appendBelow(matched, step)
+	}
+	if step == "*" {
+		s[pattern] = matched
+	}
+	return matched
 }
 
 // appendBelow appends the fields below f that one step of a pattern matches.

@@ -65,7 +65,7 @@ func singular(field string) string {
 func checkReferences(r *report) {
 	for _, ref := range nameFields() {
 		known := sortedKeys(r.namesAt(ref.entities + ".*"))
-		for _, f := range fieldsAt(r.Blueprint, ref.patterns) {
+		for _, f := range r.fieldsAt(ref.patterns) {
 			r.resolve(f, singular(ref.entities), known)
 		}
 	}
@@ -79,14 +79,14 @@ func checkReferences(r *report) {
 // namesAt returns the names to which the fields of some patterns refer.
 func (r *report) namesAt(patterns string) map[string]bool {
 	names := map[string]bool{}
-	for _, f := range fieldsAt(r.Blueprint, patterns) {
+	for _, f := range r.fieldsAt(patterns) {
 		names[f.name()] = true
 	}
 	return names
 }
 
 func quotaOutsideTier(r *report) {
-	for _, f := range fieldsAt(r.Blueprint, "teams.*.quota.*.* tiers.*.shared.quota.*") {
+	for _, f := range r.fieldsAt("teams.*.quota.*.* tiers.*.shared.quota.*") {
 		tier := f.path[1]
 		if f.path[0] == "teams" {
 			tier = f.path[3]
@@ -331,7 +331,7 @@ func (n nameLengths) checkObjects() {
 	for _, kind := range []struct{ what, keys string }{
 		{"a Cohort", "cohorts.*"}, {"a Topology", "topologies.*"}, {"an AdmissionCheck", "tiers.*.admissionChecks.*"},
 	} {
-		for _, f := range fieldsAt(n.Blueprint, kind.keys) {
+		for _, f := range n.fieldsAt(kind.keys) {
 			n.givenKey(f.path, kind.what, f.path[len(f.path)-1], 253)
 		}
 	}

@@ -132,6 +132,8 @@ type Pass struct {
 	rules  []Rule                     // all rules, sorted by code
 	inRest bool                       // Blueprint is Rest
 	said   map[string]map[remark]bool // the remarks of each rule, by code
+	// entities holds what patterns have matched in Blueprint.
+	entities entitySets
 	acceptances
 	// fit answers what fits, from Plan.
 	fit *fit.Platform

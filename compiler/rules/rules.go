@@ -115,6 +115,7 @@ func (p *Pass) runRules(ofTurn func(Rule) bool, resolved bool) {
 
 // read reads what the rules need of Blueprint.
 func (p *Pass) read() {
+	p.entities = entitySets{}
 	_, codes := acceptableCodes(p.rules)
 	p.acceptances = p.of(p.Blueprint, codes)
 	p.grants = sync.OnceValue(func() []grant { return listGrants(p.Blueprint) })

@@ -167,7 +167,7 @@ func idleWeights(r *report) {
 		return
 	}
 	var paths []fieldPath
-	for _, f := range fieldsAt(r.Blueprint, "cohorts.*.weight tiers.*.shared.weight") {
+	for _, f := range r.fieldsAt("cohorts.*.weight tiers.*.shared.weight") {
 		paths = append(paths, f.path)
 	}
 	for name, team := range sorted(r.Blueprint.Teams) {
@@ -192,7 +192,7 @@ func idleWeights(r *report) {
 // pkg/controller/core/localqueue_controller.go.
 func (r *report) idleLocalQueues() {
 	var paths []fieldPath
-	for _, f := range fieldsAt(r.Blueprint, "teams.*.queues.*.localQueues.*.weight") {
+	for _, f := range r.fieldsAt("teams.*.queues.*.localQueues.*.weight") {
 		if !r.sharesByUsage(f.path[1], f.path[3]) {
 			paths = append(paths, f.path)
 		}
