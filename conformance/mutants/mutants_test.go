@@ -171,8 +171,9 @@ func (b *bench) holdAll(t *testing.T, all []mutant, lay layer) {
 	for _, by := range slices.Sorted(maps.Keys(tools)) {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
-			for _, m := range all {
-				if m.by == by {
+			of := slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return m.by != by })
+			for i, m := range of {
+				if inShare(t, i, m.name) {
 					b.holdApart(t, m, lay)
 				}
 			}
@@ -183,6 +184,25 @@ func (b *bench) holdAll(t *testing.T, all []mutant, lay layer) {
 			t.Errorf("%s: no tool %q", m.name, m.by)
 		}
 	}
+}
+
+// inShare reports whether this run holds the mutant at an index. With SHARE=2/4, it holds the
+// second of four shares, and says of each other mutant that it is not run.
+func inShare(t *testing.T, i int, name string) bool {
+	t.Helper()
+	share := os.Getenv("SHARE")
+	if share == "" {
+		return true
+	}
+	var number, of int
+	if _, err := fmt.Sscanf(share, "%d/%d", &number, &of); err != nil || number < 1 || number > of {
+		t.Fatalf("SHARE is %q, want a share such as 2/4", share)
+	}
+	if i%of == number-1 {
+		return true
+	}
+	fmt.Printf("not run: %s/%s, in another share than %s\n", t.Name(), name, share)
+	return false
 }
 
 // holdApart holds a mutant in a parallel test.
@@ -278,7 +298,10 @@ var harmless = []struct {
 // TestMutants and TestMistakes can fail.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
-	for _, test := range harmless {
+	for i, test := range harmless {
+		if !inShare(t, i, test.name) {
+			continue
+		}
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			err := shared.hold(t, test.mutant, test.lay, test.more...)
@@ -368,7 +391,7 @@ func (b *bench) build(ctx context.Context, tool tool, bin string) (string, error
 	}
 	args := []string{"build", stripped, "-o", bin, tool.pkg}
 	if tool.test {
-		args = []string{"test", "-c", stripped, "-o", bin, tool.pkg}
+		args = []string{"test", "-c", "-vet=off", stripped, "-o", bin, tool.pkg}
 	}
 	return bin, b.run(ctx, filepath.Join("conformance", tool.module), "go", args...)
 }
@@ -494,7 +517,7 @@ func (b *bench) compileMistake(ctx context.Context, m mutant, dir string) (strin
 		return "", err
 	}
 	if m.by == "worlds" {
-		return compiler, b.run(ctx, ".", "go", "test", "-c", stripped, "-overlay", overlay, "-o", compiler,
+		return compiler, b.run(ctx, ".", "go", "test", "-c", "-vet=off", stripped, "-overlay", overlay, "-o", compiler,
 			tools[m.by].pkg)
 	}
 	if err := b.run(ctx, ".", "go", "build", stripped, "-overlay", overlay, "-o", compiler,

@@ -54,7 +54,7 @@ func TestReplaced(t *testing.T) {
 	t.Parallel()
 	program := batchwright(t)
 	for blueprint, all := range allEdits {
-		for edits := range slices.Chunk(all, 25) { // side by side, each with a root of its own
+		for edits := range slices.Chunk(shareOf(t, blueprint, all), 25) { // side by side, each with a root of its own
 			t.Run(blueprint, func(t *testing.T) {
 				t.Parallel()
 				sources := []string{repository + "/blueprints/" + blueprint}
@@ -72,6 +72,30 @@ func TestReplaced(t *testing.T) {
 			})
 		}
 	}
+}
+
+// shareOf returns the edits that this run applies. With SHARE=2/4, these are the second of four
+// shares, and it says how many edits are not run.
+func shareOf(t *testing.T, blueprint string, edits []blueprintEdit) (own []blueprintEdit) {
+	t.Helper()
+	share := os.Getenv("SHARE")
+	if share == "" {
+		return edits
+	}
+	var number, of int
+	if _, err := fmt.Sscanf(share, "%d/%d", &number, &of); err != nil || number < 1 || number > of {
+		t.Fatalf("SHARE is %q, want a share such as 2/4", share)
+	}
+	for i, e := range edits {
+		if i%of == number-1 {
+			own = append(own, e)
+		}
+	}
+	if rest := len(edits) - len(own); rest > 0 {
+		fmt.Printf("not run: %s/%s, in other shares than %s: %d of %d edits\n", t.Name(), blueprint, share,
+			rest, len(edits))
+	}
+	return own
 }
 
 // holdEdit applies an edit to a root in which a platform exists, and compares the review
