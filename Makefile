@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. CONTRIBUTING.md describes the rest.
 
-.PHONY: build rehearse-kai test quick conformance boards mutants golden race format check bench fuzz release clean
+.PHONY: build rehearse-kai test quick conformance boards site mutants golden race format check bench fuzz release clean
 
 # The flags of a release, for everything: packages are compiled once for the programs, their
 # tests, all clones on a machine, and releases.
@@ -49,6 +49,15 @@ conformance:
 # person to look at. It tests nothing, and needs npm and Chromium.
 boards:
 	conformance/boards/run
+
+# The documentation site in bin/site/dist: docs/ with a reference that the program generates.
+# It needs npm. "npm --prefix bin/site run preview" shows the site.
+site:
+	go build -o bin/batchwright ./cmd/batchwright
+	rm -rf bin/site
+	go run ./docs/site bin/batchwright . bin/site
+	npm --prefix bin/site ci --ignore-scripts --no-audit --no-fund --silent
+	npm --prefix bin/site run build --silent
 
 # Adds mistakes to copies of compiled folders and of the compiler's source, in each run one or
 # a few that are independent. The tools of make conformance must detect each. Six run at a

@@ -176,7 +176,12 @@ func pageFiles(t *testing.T, page string, input any) map[string][]byte {
 // measurePage returns the measurements that a page has written into itself.
 func measurePage[T any](t *testing.T, browser string, files map[string][]byte) []T {
 	t.Helper()
-	dom := openPage(t, browser, files, "--virtual-time-budget=600000", "--dump-dom")
+	return readMeasured[T](t, openPage(t, browser, files, "--virtual-time-budget=600000", "--dump-dom"))
+}
+
+// readMeasured returns the measurements in a page.
+func readMeasured[T any](t *testing.T, dom []byte) []T {
+	t.Helper()
 	found := resultElement.FindSubmatch(dom)
 	if found == nil {
 		t.Fatalf("the page did not finish\n%s", dom)
@@ -197,15 +202,21 @@ func openPage(t *testing.T, browser string, files map[string][]byte, options ...
 			t.Fatal(err)
 		}
 	}
+	return browse(t, browser, "file://"+filepath.Join(dir, "page.html"), options...)
+}
+
+// browse opens an address, and returns what the browser prints.
+func browse(t *testing.T, browser, address string, options ...string) []byte {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	args := append([]string{
-		"--headless", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + filepath.Join(dir, "profile"),
+		"--headless", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + t.TempDir(),
 	}, options...)
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox") // Chromium has no sandbox for root
 	}
-	cmd := exec.CommandContext(ctx, browser, append(args, "file://"+filepath.Join(dir, "page.html"))...)
+	cmd := exec.CommandContext(ctx, browser, append(args, address)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
