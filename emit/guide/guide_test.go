@@ -231,7 +231,8 @@ func TestSectionsInOrder(t *testing.T) {
 			"Remove a team, a tier or a capacity", "Destroy the platform", "What is in it",
 		},
 		usingPage: {
-			"Get access", "Your team", "Submit the workloads", "A job of your own", "An image of your own",
+			"Get access", "Your team", "Submit a job", "Choose settings for a job", "Submit to several nodes or another tier",
+			"Submit a prepared workload", "An image of your own",
 			"See what it did", "Why a job waits", "What each tier promises", "Read logs afterwards", "What is refused",
 		},
 		referencePage: {
@@ -915,6 +916,15 @@ func TestValuesStayValues(t *testing.T) {
 	const evil = "x`|<img src=x>](http://e.com) $(id) ; \"] --> n1\n# h\n```\n![a](b)"
 	p := newPlatform(2)
 	p.Name, p.Project, p.Cluster.Name = evil, evil, evil
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			for i := range q.Flavors {
+				if q.Flavors[i].Flavor == p.Capacities[0].Name {
+					q.Flavors[i].Flavor = evil
+				}
+			}
+		}
+	}
 	p.Capacities[0].Name, p.Capacities[0].Overcommit = evil, evil
 	p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Queues[0].ClusterQueue = evil, evil, evil
 	p.Workloads[0].Team, p.Workloads[0].Image = evil, evil
@@ -1055,7 +1065,7 @@ func kaiPlatform(n int) *ir.Platform {
 func TestKAI(t *testing.T) {
 	headings := func(page string) []string {
 		return slices.DeleteFunc(sectionsOf(page), func(h string) bool {
-			return strings.HasPrefix(h, "Remove") || h == "Submit the workloads"
+			return strings.HasPrefix(h, "Remove") || h == "Submit to several nodes or another tier" || h == "Submit a prepared workload"
 		})
 	}
 	for _, n := range []int{2, fewTeams + 1} {
@@ -1135,7 +1145,7 @@ func TestOwnJob(t *testing.T) {
 			for i := range p.Teams[0].Queues {
 				p.Teams[0].Queues[i].Flavors = nil
 			}
-		}, nil, []string{"## A job of your own", "```yaml"}},
+		}, nil, []string{"## Submit a job", "```yaml"}},
 	}
 	for _, test := range tests {
 		p := newPlatform(1)

@@ -1,7 +1,7 @@
 package guide
 
 import (
-	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -24,6 +24,9 @@ type exampleJob struct {
 	Team     ir.Team
 	Queue    ir.Queue
 	Capacity ir.Capacity
+	// Pods is the number of pods, except on TPU slices. If there are several, each has a node
+	// of its own, and all its accelerators.
+	Pods int
 }
 
 // ExampleJob returns the example for the team of the page, or nil if the team has no
@@ -33,7 +36,50 @@ func (v view) ExampleJob() *exampleJob {
 	if len(t.Queues) == 0 {
 		return nil
 	}
-	q := v.exampleQueue(t)
+	return v.exampleFor(t, t.Queues[v.exampleQueue(t)], 1)
+}
+
+// TierExamples returns an example for each queue of the team of the page, except one that would
+// equal ExampleJob. It uses two nodes, if they have accelerators and the quota suffices for both.
+func (v view) TierExamples() (all []*exampleJob) {
+	t := v.HomeTeam()
+	for i, q := range t.Queues {
+		job := v.exampleFor(t, q, 1)
+		if job == nil {
+			continue
+		}
+		both := int64(2 * job.Capacity.Machine.AcceleratorCount)
+		if both > 0 && job.most() >= both && !job.Capacity.Sliced() {
+			job.Pods = 2
+		}
+		if job.Pods > 1 || i != v.exampleQueue(t) {
+			all = append(all, job)
+		}
+	}
+	return all
+}
+
+// most returns the most accelerators that the queue can use on the job's capacity.
+func (j *exampleJob) most() int64 {
+	for _, f := range j.Queue.Flavors {
+		for _, q := range f.Quotas {
+			if f.Flavor != j.Capacity.Name || q.Resource != j.Capacity.Machine.Resource {
+				continue
+			}
+			most := q.Nominal.Value()
+			if q.BorrowsAll {
+				most = math.MaxInt64
+			} else if q.Borrowing != nil {
+				most += q.Borrowing.Value()
+			}
+			return most
+		}
+	}
+	return 0
+}
+
+// exampleFor returns the example for a queue, or nil if it has no capacity.
+func (v view) exampleFor(t ir.Team, q ir.Queue, pods int) *exampleJob {
 	capacities := v.capacitiesOf(q)
 	if len(capacities) == 0 {
 		return nil
@@ -44,12 +90,12 @@ func (v view) ExampleJob() *exampleJob {
 	// The size of the quota does not matter, so that the example stays the same when a
 	// capacity is switched off for a while.
 	first := max(0, slices.IndexFunc(capacities, begun))
-	return &exampleJob{v, t, q, capacities[first]}
+	return &exampleJob{v, t, q, capacities[first], pods}
 }
 
-// exampleQueue returns the queue of the example: of a tier without placement groups if
-// possible, and then of the default tier.
-func (v view) exampleQueue(t ir.Team) ir.Queue {
+// exampleQueue returns the index of the team's queue for the first example: of a tier without
+// placement groups if possible, and then of the default tier. The team has a queue.
+func (v view) exampleQueue(t ir.Team) int {
 	grouped := func(c ir.Capacity) bool { return c.AutoProvisioned && c.Compact }
 	rank := func(q ir.Queue) int {
 		n := 0
@@ -62,7 +108,13 @@ func (v view) exampleQueue(t ir.Team) ir.Queue {
 		}
 		return n
 	}
-	return slices.MaxFunc(t.Queues, func(a, b ir.Queue) int { return cmp.Compare(rank(a), rank(b)) })
+	best := 0
+	for i, q := range t.Queues {
+		if rank(q) > rank(t.Queues[best]) {
+			best = i
+		}
+	}
+	return best
 }
 
 // capacitiesOf returns the capacities of a queue, in its order.
@@ -80,21 +132,24 @@ func (v view) capacitiesOf(q ir.Queue) (out []ir.Capacity) {
 // QueueCapacities returns the capacities of the job's queue, in its order.
 func (j *exampleJob) QueueCapacities() []ir.Capacity { return j.capacitiesOf(j.Queue) }
 
-// Lines returns the manifest of the job in YAML: a Job with one pod, or on TPU slices a
-// JobSet with a pod on each node of a slice.
+// Lines returns the manifest of the job in YAML: a Job with one pod, a JobSet with a pod on each
+// of several nodes, or on TPU slices a JobSet with a pod on each node of a slice.
 func (j *exampleJob) Lines() ([]page.Command, error) {
 	metadata := object{"name": exampleName, "labels": object{j.QueueLabel(): j.Queue.LocalQueue}}
 	pod := j.pod()
 	ir.Choose(j.Scheduler, j.addKueue, j.addKAI)(metadata, pod)
 	job := object{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": jobSpec(pod, 1)}
-	if j.Capacity.Sliced() {
-		slice := object{
-			// JobSet: api/jobset/v1alpha2
-			"metadata": object{"annotations": object{"alpha.jobset.sigs.k8s.io/exclusive-topology": ir.LabelNodePool}},
-			"spec":     jobSpec(pod, j.Capacity.Machine.Slice.Hosts),
+	if name, template := "worker", (object{"spec": jobSpec(pod, j.Pods)}); j.Capacity.Sliced() || j.Pods > 1 {
+		if j.Capacity.Sliced() {
+			name = "slice"
+			template = object{
+				// JobSet: api/jobset/v1alpha2
+				"metadata": object{"annotations": object{"alpha.jobset.sigs.k8s.io/exclusive-topology": ir.LabelNodePool}},
+				"spec":     jobSpec(pod, j.Capacity.Machine.Slice.Hosts),
+			}
 		}
 		job["apiVersion"], job["kind"] = "jobset.x-k8s.io/v1alpha2", "JobSet"
-		job["spec"] = object{"replicatedJobs": []any{object{"name": "slice", "replicas": 1, "template": slice}}}
+		job["spec"] = object{"replicatedJobs": []any{object{"name": name, "replicas": 1, "template": template}}}
 	}
 	text, err := yaml.Marshal(job)
 	var lines []page.Command
@@ -118,17 +173,21 @@ func (j *exampleJob) pod() object {
 	resources := object{"requests": requests}
 	if name := j.Capacity.Machine.Resource; slices.Contains(j.Queue.Resources(), name) {
 		number := 1
-		if name == ir.TPU { // a pod has all chips of its node
+		if name == ir.TPU || j.Pods > 1 { // a pod has all chips of its node
 			number = j.Capacity.Machine.AcceleratorCount
 		}
 		requests[name], resources["limits"] = number, object{name: number}
 	}
+	container := object{
+		"name": "worker", "image": "busybox:1.37", "command": []string{"sh", "-c", "hostname; sleep 60; echo done"},
+		"resources": resources,
+	}
+	if j.Pods > 1 {
+		container["env"] = []any{object{"name": "MASTER_ADDR", "value": exampleName + "-worker-0-0." + exampleName}}
+		container["command"] = []string{"sh", "-c", `echo "pod $JOB_COMPLETION_INDEX meets the others at $MASTER_ADDR"; sleep 60`}
+	}
 	spec := object{
-		"restartPolicy": "Never", "serviceAccountName": j.Team.KubeAccount,
-		"containers": []any{object{
-			"name": "worker", "image": "busybox:1.37", "command": []string{"sh", "-c", "hostname; sleep 60; echo done"},
-			"resources": resources,
-		}},
+		"restartPolicy": "Never", "serviceAccountName": j.Team.KubeAccount, "containers": []any{container},
 	}
 	if len(j.Queue.Classes) > 0 {
 		spec["priorityClassName"] = j.Queue.Classes[0]
