@@ -133,6 +133,8 @@ var rooms = map[string][]string{
 		"emit/review/delta", "emit/review/live", "emit/review/summary",
 	},
 
+	"docs/site": {}, // runs the program
+
 	// The packages of golden that others import. The others hold only tests.
 	"golden/check": {
 		"compiler/catalog", "compiler/ir", "emit/kubeyaml", "emit/review/objects", "golden/fixture",
