@@ -168,6 +168,9 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if i < 0 {
 		return usageErrorf("a command is missing")
 	}
+	if advice := adviseCommand(args[i]); advice != "" {
+		return usageErrorf("unknown command %q: %s", args[i], advice)
+	}
 	near := root.SuggestionsFor(args[i]) // in the order of the commands
 	best := cmp.Or(diag.Nearest(args[i], near), append(near, "")[0])
 	return usageErrorf("unknown command %q%s", args[i], didYouMean(best))
@@ -184,6 +187,11 @@ func didYouMean(name string) string {
 // unknownFlag returns the error about a flag that a command does not have, with the flag
 // that is probably meant.
 func unknownFlag(cmd *cobra.Command, flag *pflag.NotExistError) error {
+	for _, typed := range []string{flag.GetSpecifiedShortnames(), flag.GetSpecifiedName()} {
+		if advice := adviseFlag(cmd, typed); advice != "" {
+			return usageErrorf("%w; %s", flag, advice)
+		}
+	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if near := diag.Nearest(flag.GetSpecifiedName(), names); near != "" && flag.GetSpecifiedShortnames() == "" {
