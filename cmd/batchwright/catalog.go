@@ -36,7 +36,8 @@ Facts that are not verified are shown as a question mark or "unverified", and ar
 absent from JSON. The tables of zones are incomplete: a zone that they do not
 list may also have the machine. A star marks machines that no blueprint can use.
 
-It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
+It exits with 1 if it finds nothing, or nothing for one of the NAMEs. With --zone,
+it then lists the zones that are known for this NAME.`,
 		Example: `  batchwright catalog a3 a4
   batchwright catalog ct6e-standard-4t
   batchwright catalog --accelerator h100 --option flexStart
@@ -122,10 +123,47 @@ func (l *listing) run(_ *cobra.Command, names []string) error {
 	for _, n := range missing {
 		fmt.Fprintf(l.Stderr, "batchwright catalog: no machine type matches %q%s\n", n, adviseName(n))
 	}
-	if len(found) == 0 || len(missing) > 0 {
+	lacking := l.lackingNames(names, missing)
+	for _, n := range lacking {
+		fmt.Fprintf(l.Stderr, "batchwright catalog: %s\n", l.explainLack(n))
+	}
+	if len(found) == 0 || len(missing)+len(lacking) > 0 {
 		return errFindings
 	}
 	return nil
+}
+
+// lackingNames returns the names of which the filters leave nothing, without those that match
+// nothing at all. Of a single name the number of found machines says it, except for the zones.
+func (l *listing) lackingNames(names, missing []string) []string {
+	if len(names) == 1 && len(l.zones) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		named, _ := nameEntries(catalogEntries(), []string{n})
+		return slices.Contains(missing, n) ||
+			slices.ContainsFunc(named, func(e entry) bool { return l.matchFilters(e) == yes })
+	})
+}
+
+// explainLack returns the reason why the filters leave nothing of a name. If the zone is the only
+// filter, it lists the zones that have the machines.
+func (l *listing) explainLack(name string) string {
+	if len(l.accelerators)+len(l.options)+len(l.topologies) > 0 {
+		return fmt.Sprintf("nothing of %q matches the filters", name)
+	}
+	const most = 6
+	var zones []string
+	named, _ := nameEntries(catalogEntries(), []string{name})
+	for _, e := range named {
+		zones = append(zones, e.knownZones()...)
+	}
+	slices.Sort(zones)
+	lack := fmt.Sprintf("%q is not known to be in %s", name, words.Or(l.zones))
+	if zones = slices.Compact(zones); len(zones) > 0 {
+		return lack + "; it is in " + words.First(zones, most)
+	}
+	return lack + "; its zones are unknown"
 }
 
 // adviseName returns advice about a name that matches nothing.
@@ -136,7 +174,30 @@ func adviseName(name string) string {
 	if slices.Contains(zoneNames(), name) {
 		return fmt.Sprintf("; did you mean --zone %s?", name)
 	}
+	if option := consumptionOf(name); option != "" {
+		return fmt.Sprintf("; did you mean --option %s?", option)
+	}
+	if _, known := topicOf(name); known {
+		return "; run batchwright explain " + words.ShellArgument(name)
+	}
 	return didYouMean(cmp.Or(diag.NearestSize(name, suggestNames()), nearestBeginning(name)))
+}
+
+// consumptionOf returns the consumption option that a word means, "" if there is none.
+func consumptionOf(word string) string {
+	folded := foldWord(word)
+	switch folded {
+	case "dws", "flex":
+		return "flexStart"
+	case "reserved", "reservations":
+		return "reservation"
+	}
+	options := optionNames()
+	i := slices.IndexFunc(options, func(o string) bool { return foldWord(o) == folded })
+	if i < 0 {
+		return ""
+	}
+	return options[i]
 }
 
 // suggestNames returns the values that the shell offers for NAME: machine types that

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"runtime/debug"
 	"slices"
@@ -23,7 +24,8 @@ const (
 	exitClean    = 0
 	exitFindings = 1 // the input has errors, or outputs differ
 	exitUsage    = 2
-	exitTrouble  = 3 // I/O, or a bug
+	exitTrouble  = 3   // I/O, or a bug
+	exitSignal   = 128 // plus the number of the signal that ended the command, as shells report it
 )
 
 // Command is batchwright with the streams that it uses. It writes products to
@@ -67,13 +69,9 @@ func (c Command) Main(args []string) (code int) {
 			code = exitTrouble
 		}
 	}()
-	// The first interrupt stops the compiler, and lets a write that has begun
-	// complete. The second one kills the process.
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	signaled, stop := untilSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop)
-
-	c, ctx = c.confine(ctx, args)
+	c, ctx := c.confine(signaled, args)
 	if c.meter == nil {
 		c.meter = newMeter(c.Stderr)
 	}
@@ -90,13 +88,15 @@ func (c Command) Main(args []string) (code int) {
 	switch {
 	case err == nil:
 		return exitClean
+	case errors.As(err, &elsewhere) && elsewhere.code > exitSignal:
+		return signalCode(signaled, elsewhere.code)
 	case errors.As(err, &elsewhere):
 		return elsewhere.code
 	case errors.Is(err, errFindings):
 		return exitFindings
 	case errors.As(err, &failure) && errors.Is(failure.error, context.Canceled):
 		fmt.Fprintln(c.Stderr, "batchwright: interrupted")
-		return exitTrouble
+		return signalCode(signaled, exitSignal+int(syscall.SIGINT))
 	case errors.As(err, &failure):
 		fmt.Fprintf(c.Stderr, "batchwright: %v\n", failure)
 		return exitTrouble
@@ -111,6 +111,42 @@ func (c Command) Main(args []string) (code int) {
 	}
 	fmt.Fprintf(c.Stderr, "%s: %v\nRun %q for usage.\n", at.CommandPath(), err, at.CommandPath()+" --help")
 	return exitUsage
+}
+
+// signalError is the signal that ended a command.
+type signalError struct{ syscall.Signal }
+
+func (e signalError) Error() string { return e.String() }
+
+// untilSignal returns a context that ends with the first SIGINT or SIGTERM. This stops the
+// compiler, and lets a write that has begun complete. The second signal kills the process.
+func untilSignal() (ctx context.Context, stop func()) {
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		select {
+		case s := <-received:
+			signal.Stop(received)
+			number, _ := s.(syscall.Signal) // on every system that has signals
+			cancel(signalError{number})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(received)
+		cancel(nil)
+	}
+}
+
+// signalCode returns the exit code of a command that a signal has ended, and other if only another
+// process knows the signal: of an interrupted terminal, the confined process can end first.
+func signalCode(signaled context.Context, other int) int {
+	var end signalError
+	if errors.As(context.Cause(signaled), &end) {
+		return exitSignal + int(end.Signal)
+	}
+	return other
 }
 
 // checkedWriter keeps the error of a write, which cobra ignores when it prints help.
@@ -132,6 +168,9 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if i < 0 {
 		return usageErrorf("a command is missing")
 	}
+	if advice := adviseCommand(args[i]); advice != "" {
+		return usageErrorf("unknown command %q: %s", args[i], advice)
+	}
 	near := root.SuggestionsFor(args[i]) // in the order of the commands
 	best := cmp.Or(diag.Nearest(args[i], near), append(near, "")[0])
 	return usageErrorf("unknown command %q%s", args[i], didYouMean(best))
@@ -148,6 +187,11 @@ func didYouMean(name string) string {
 // unknownFlag returns the error about a flag that a command does not have, with the flag
 // that is probably meant.
 func unknownFlag(cmd *cobra.Command, flag *pflag.NotExistError) error {
+	for _, typed := range []string{flag.GetSpecifiedShortnames(), flag.GetSpecifiedName()} {
+		if advice := adviseFlag(cmd, typed); advice != "" {
+			return usageErrorf("%w; %s", flag, advice)
+		}
+	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if near := diag.Nearest(flag.GetSpecifiedName(), names); near != "" && flag.GetSpecifiedShortnames() == "" {
@@ -167,7 +211,7 @@ and dashboards. It works offline and needs no credentials.
 
 Exit codes: 0 success; 1 errors, warnings with "vet --strict", or a difference
 that diff, "compile --exit-code" or "fmt --list" reports; 2 wrong usage; 3 the
-command could not do its work.`,
+command could not do its work; 130 or 143 SIGINT (Ctrl-C) or SIGTERM ended it.`,
 		Example: `  batchwright init --from batch-platform --project my-project platform
   batchwright compile .
   batchwright vet --strict .

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,8 +18,8 @@ import (
 // costing holds the cost command and its flags.
 type costing struct {
 	Command
-	prices  string
-	example bool
+	prices           string
+	example, details bool
 }
 
 func (c Command) costCommand() *cobra.Command {
@@ -28,23 +29,26 @@ func (c Command) costCommand() *cobra.Command {
 		Short: "Compute what a blueprint costs, with your prices",
 		Long: `Cost computes what the nodes of a blueprint cost: what stands and is paid even
 if no job runs, what is paid if all guarantees are used, and what is paid if all
-capacities have their maximum size. It lists capacities, tiers and teams, for a
-month of 730 hours. PATHs are as for compile.
+capacities have their maximum size, for a month of 730 hours. It prints the total
+and the largest capacities; with --details also tables of all capacities, tiers
+and teams. PATHs are as for compile.
 
 The prices are yours: --prices names a file of prices in CSV, and --example
 prints such a file for the blueprint, with made-up numbers. Without prices, cost
-counts accelerator hours and node hours.
+counts accelerator hours and node hours. JSON always contains all details.
 
 The result contains only nodes, without disks, networks and fees of GKE. Local
 SSDs count only where they come with the machine type.`,
 		Example: `  batchwright cost blueprints/prod
   batchwright cost --example blueprints/prod > prices.csv
   batchwright cost --prices prices.csv blueprints/prod
+  batchwright cost --prices prices.csv --details blueprints/prod
   batchwright cost --prices prices.csv --format json . | jq .total.standing.perMonth`,
 		RunE: v.run,
 	}
 	pricesFlag(cmd, &v.prices)
 	cmd.Flags().BoolVar(&v.example, "example", false, "print a file of prices with made-up numbers instead")
+	cmd.Flags().BoolVar(&v.details, "details", false, "also print tables of all capacities, tiers and teams")
 	v.addInput(cmd)
 	v.addFormat(cmd, "output format of the result", formatText, formatJSON)
 	v.addColor(cmd)
@@ -60,9 +64,9 @@ func (v *costing) run(cmd *cobra.Command, paths []string) error {
 	changed := cmd.Flags().Changed
 	switch {
 	case v.example && changed("prices"):
-		return usageErrorf("--example prints prices, so it takes no --prices")
+		return usageErrorf("--example prints prices: it excludes --prices")
 	case v.example && changed("format"):
-		return usageErrorf("--example prints CSV, so it takes no --format")
+		return usageErrorf("--example prints CSV: it excludes --format")
 	}
 	if err := checkNamed(cmd, "prices", v.prices); err != nil {
 		return err
@@ -85,7 +89,15 @@ func (v *costing) run(cmd *cobra.Command, paths []string) error {
 	if v.format.value == formatJSON {
 		return cost.JSON(v.Stdout, bill)
 	}
-	return cost.Text(v.Stdout, bill)
+	if err := cost.Text(v.Stdout, bill, v.details); err != nil || v.details {
+		return err
+	}
+	hint := "--details also prints tables of all capacities, tiers and teams"
+	if prices == nil {
+		hint = "these are hours; --prices FILE computes money, and " + hint
+	}
+	_, err = fmt.Fprintln(v.Stderr, hint)
+	return err
 }
 
 // mostPrices is the most bytes that a file of prices may have.

@@ -38,7 +38,8 @@ explain describes the whole blueprint.
 
 The name of a field without its path, such as borrow, finds the fields of that
 name. A word of Kueue, GKE, Cluster Toolkit or Slurm, such as nominalQuota,
-finds the fields that it means.
+finds the fields that it means. For what a blueprint cannot describe, such as
+mig, explain answers "absent" with the fields that come nearest.
 
 PATHs name a blueprint, as for compile. With a blueprint, explain also shows the
 field's value in it and the place in the files. The default is the working
@@ -48,6 +49,7 @@ directory, if it has CUE files.`,
   batchwright explain W08
   batchwright explain cluster
   batchwright explain borrowingLimit
+  batchwright explain gpu-sharing
   batchwright explain capacity.any.consumption
   batchwright explain teams.team-a.quota.lp blueprints/batch-platform`,
 		ValidArgsFunction: completeExplain,

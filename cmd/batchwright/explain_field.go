@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,6 +65,9 @@ func (c Command) explainWord(ctx context.Context, word string, paths []string, w
 	if strings.ContainsAny(word, `.["`) {
 		return usageError{wrong}
 	}
+	if t, known := topicOf(word); known {
+		return c.explainTopic(word, t)
+	}
 	found, err := blueprint.FieldsNamed(word)
 	if errors.As(err, new(*blueprint.PathError)) {
 		if command := catalogCommandFor(word); command != "" {
@@ -78,20 +82,50 @@ func (c Command) explainWord(ctx context.Context, word string, paths []string, w
 	if len(found) == 1 {
 		return c.explainField(ctx, found[0].Name, paths)
 	}
+	return c.writeMembers(word, topic{}, fmt.Sprintf("%s can mean %d fields:", word, len(found)), found)
+}
+
+// explainTopic explains the fields of a topic, or that a blueprint cannot describe it.
+func (c Command) explainTopic(word string, t topic) error {
+	found, err := blueprint.FieldsAt(t.fields)
+	if err != nil {
+		return err
+	}
+	title := word + ": " + t.note
+	switch {
+	case t.absent:
+		title = "absent: a blueprint does not describe " + strconv.Quote(word) + ". " + t.note
+	case t.note == "":
+		title = fmt.Sprintf("%s can mean %d fields:", word, len(found))
+	}
+	if t.note != "" && len(found) > 0 {
+		title += "\nFields:"
+	}
+	return c.writeMembers(word, t, title, found)
+}
+
+// writeMembers writes the fields that a word means, below a title of one or two paragraphs.
+func (c Command) writeMembers(word string, t topic, title string, found []blueprint.Member) error {
 	if c.format.value == formatJSON {
 		return json.NewEncoder(c.Stdout).Encode(struct {
 			Version int                `json:"version"`
 			Type    string             `json:"type"`
 			Word    string             `json:"word"`
 			Fields  []blueprint.Member `json:"fields"`
-		}{1, "fields", word, found})
+			Absent  bool               `json:"absent"`
+			Note    string             `json:"note"`
+		}{1, "fields", word, append([]blueprint.Member{}, found...), t.absent, t.note})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s can mean %d fields:\n", word, len(found))
+	about, fields, _ := strings.Cut(title, "\n")
+	fillParagraph(&b, "", about)
+	if fields != "" {
+		b.WriteString("\n" + fields + "\n")
+	}
 	for _, m := range found {
 		writeMember(&b, m)
 	}
-	_, err = io.WriteString(c.Stdout, escapeControls(b.String()))
+	_, err := io.WriteString(c.Stdout, escapeControls(b.String()))
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/batchwright/batchwright/compiler/blueprint"
 	"github.com/batchwright/batchwright/compiler/explain"
 )
 
@@ -36,14 +37,31 @@ func TestRuleHelp(t *testing.T) {
 		}
 	}
 	text, markdown := ruleHelp("E0107")
-	if want := "usual value as a default with *."; !strings.HasSuffix(text, want) {
+	if want := "so *2 alone is a mistake."; !strings.HasSuffix(text, want) {
 		t.Errorf("got %q, want %q at its end", text, want)
 	}
-	const want = "usual value as a default with \\*.\n\nCauses the finding:\n\n```cue\nteams: "
+	const want = "so \\*2 alone is a mistake.\n\nCauses the finding:\n\n```cue\nteams: "
 	if !strings.Contains(markdown, want) {
 		t.Errorf("got %q, want %q in it", markdown, want)
 	}
 	if text, markdown := ruleHelp("E9999"); text != "" || markdown != "" {
 		t.Errorf("an explanation of nothing: %q, %q", text, markdown)
+	}
+}
+
+// TestTopics checks that each word means one topic, and that the fields of each topic exist.
+func TestTopics(t *testing.T) {
+	seen := map[string]bool{}
+	for _, topic := range topics() {
+		for _, w := range topic.words {
+			if w != foldWord(w) || seen[w] {
+				t.Errorf("the word %q is not folded, or belongs to two topics", w)
+			}
+			seen[w] = true
+		}
+		found, err := blueprint.FieldsAt(topic.fields)
+		if err != nil || len(found) != len(topic.fields) || topic.absent && topic.note == "" {
+			t.Errorf("%v: %d fields, %v", topic.words, len(found), err)
+		}
 	}
 }

@@ -28,7 +28,7 @@ import (
 
 // templates holds the files of a new repository. In them, VERSION stands for the
 // version of this batchwright, CHECKSUM for the SHA-256 of its released archive, and
-// NAME for the name of the platform.
+// NAME for the name of the platform. The directory minimal holds the smallest example.
 //
 //go:embed templates
 var templates embed.FS
@@ -36,8 +36,19 @@ var templates embed.FS
 // example is a blueprint that a new repository can start from.
 type example struct {
 	name, about string
-	directories []string // below blueprints; the files of all directories make one package
+	directories []string // in files; the files of all directories make one package
 }
+
+// files returns the file system of the example's directories.
+func (e example) files() fs.FS {
+	if e.name == minimalExample {
+		return templates
+	}
+	return blueprints.Files
+}
+
+// minimalExample is the example that describes no published platform.
+const minimalExample = "minimal"
 
 func exampleBlueprints() []example {
 	return []example{
@@ -53,6 +64,10 @@ func exampleBlueprints() []example {
 		},
 		{"existing", "node pools, queues and teams in an existing cluster", []string{"existing"}},
 		{"kai-departments", "KAI Scheduler, two departments share 32 H100 GPUs", []string{"kai-departments"}},
+		{
+			minimalExample, "two teams share eight L4 Spot GPUs, in ten lines and their comments",
+			[]string{"templates/minimal"},
+		},
 		{"shared-vpc", "in an existing network: H200 GPUs, and copies of all images", []string{"shared-vpc"}},
 		{"tpu-training", "TPU slices that teams share by priority", []string{"tpu-training"}},
 	}
@@ -108,7 +123,8 @@ its SHA-256, which init writes into the workflow.
 Init overwrites only files of the schema. If another file is in the way, init
 lists it, writes nothing and exits with 1. Only README.md and
 .gitignore may exist already: init keeps them.`,
-		Example: `  batchwright init --from batch-platform --name prod --project my-project platform
+		Example: `  batchwright init --from minimal --project my-project platform
+  batchwright init --from batch-platform --name prod --project my-project platform
   batchwright init --from batch-platform --region europe-west4 platform
   batchwright init --from tpu-training --ci gitlab .
   batchwright init               # after another version was installed
@@ -286,8 +302,9 @@ func valueOf(field string) *regexp.Regexp {
 func (o *initiation) exampleFiles(ctx context.Context) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	i := slices.IndexFunc(exampleBlueprints(), func(e example) bool { return e.name == o.from })
-	for _, dir := range exampleBlueprints()[i].directories {
-		sub, err := fs.Sub(blueprints.Files, dir)
+	chosen := exampleBlueprints()[i]
+	for _, dir := range chosen.directories {
+		sub, err := fs.Sub(chosen.files(), dir)
 		if err != nil {
 			return nil, err
 		}
@@ -302,7 +319,7 @@ func (o *initiation) exampleFiles(ctx context.Context) (map[string][]byte, error
 			return nil, err
 		}
 	}
-	if err := o.moveExample(ctx, exampleBlueprints()[i], files); err != nil {
+	if err := o.moveExample(ctx, chosen, files); err != nil {
 		return nil, err
 	}
 	for _, f := range []struct{ field, value string }{{"name", o.name}, {"project", o.project}} {

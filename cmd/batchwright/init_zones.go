@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/batchwright/batchwright/blueprints"
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -30,7 +29,7 @@ func (o *initiation) moveExample(ctx context.Context, e example, files map[strin
 	if err != nil {
 		return err
 	}
-	res, err := compiler.Compile(ctx, compiler.Input{Files: blueprints.Files, Paths: e.directories})
+	res, err := compiler.Compile(ctx, compiler.Input{Files: e.files(), Paths: e.directories})
 	if err != nil {
 		return err
 	}

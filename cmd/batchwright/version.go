@@ -13,9 +13,9 @@ import (
 
 // buildVersion holds the linker's information about the program.
 type buildVersion struct {
-	Version  string `json:"version"`            // version of the module, "(devel)" for a build from a checkout
-	Revision string `json:"revision,omitempty"` // commit of the checkout
-	Modified bool   `json:"modified"`           // the checkout had uncommitted changes
+	Version  string `json:"batchwright"` // version of the module, "(devel)" for a build from a checkout
+	Revision string `json:"revision"`    // commit of the checkout, "" if it is unknown
+	Modified bool   `json:"modified"`    // the checkout had uncommitted changes
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`
@@ -27,13 +27,17 @@ func (c Command) versionCommand() *cobra.Command {
 		Short: "Print the version",
 		Long:  "Version prints the version of batchwright and of its source.",
 		Example: `  batchwright version
-  batchwright version --format json | jq -r .version`,
+  batchwright version --format json | jq -r .batchwright`,
 		Args: cobra.NoArgs,
 	}
 	c.addFormat(cmd, "output format of the version", formatText, formatJSON)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if c.format.value == formatJSON {
-			return json.NewEncoder(c.Stdout).Encode(thisVersion())
+			return json.NewEncoder(c.Stdout).Encode(struct {
+				Version int    `json:"version"`
+				Type    string `json:"type"`
+				buildVersion
+			}{1, "version", thisVersion()})
 		}
 		_, err := fmt.Fprintln(c.Stdout, thisVersion())
 		return err

@@ -3,6 +3,8 @@ package blueprint
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,7 +174,7 @@ func (g *grammar) fieldFinding(errs []cueerrors.Error, schema cue.Value, path []
 		m.describeAlternatives(name, errs[1:])
 	case strings.HasPrefix(format, conflicting):
 		if !g.describeMisfit(m, name, errs, schema, path) {
-			m.describeConflict(name, errs, g.locate.compareOrder)
+			m.describeConflict(path, errs, g.locate.compareOrder)
 		}
 	case strings.HasPrefix(format, outOfBound), strings.HasPrefix(format, notSatisfied):
 		m.describeBound(name, withoutStructs(fmt.Sprint(args[0])), fmt.Sprint(args[1]), func(key bool) diag.Span {
@@ -232,7 +234,8 @@ type mistake struct {
 
 // describeConflict describes that a field has several values. The wrong value is the
 // one that was written last.
-func (m *mistake) describeConflict(name string, errs []cueerrors.Error, later func(a, b diag.Span) int) {
+func (m *mistake) describeConflict(path []string, errs []cueerrors.Error, later func(a, b diag.Span) int) {
+	name := cmp.Or(diag.Path(path), "the blueprint")
 	var values, printed []string
 	for _, v := range conflictingValues(errs) {
 		if v = shortenValue(withoutStructs(v)); !slices.Contains(values, v) {
@@ -248,14 +251,47 @@ func (m *mistake) describeConflict(name string, errs []cueerrors.Error, later fu
 		return
 	}
 	m.Message = fmt.Sprintf("%s has conflicting values %s", name, words.And(printed))
-	m.Help = "keep one value, or mark one as a default with *"
 	m.others = "another value"
 	isValue := func(s diag.Span) bool { return slices.Contains(values, s.Text()) }
 	if slices.ContainsFunc(m.spans, isValue) {
 		m.spans = slices.DeleteFunc(m.spans, func(s diag.Span) bool { return !isValue(s) })
 	}
 	slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return later(b, a) })
+	m.Help = "keep one value"
+	if first := m.spans[max(0, len(m.spans)-1):]; len(first) == 1 && isValue(first[0]) {
+		m.Help += adviseDefault(path, first[0])
+	}
 }
+
+// adviseDefault returns the end of a help that shows how the value at a span becomes a default, ""
+// if it cannot: only a scalar of a field can, in CUE. Secrets are not repeated.
+func adviseDefault(path []string, value diag.Span) string {
+	const most = 60 // characters of a value that a help repeats
+	text := value.Text()
+	field := diag.Path(path[max(0, len(path)-1):])
+	kind := kindOfLiteral(text)
+	if kind == "" || len(text) > most || maskValue(lastElement(path), text) != text ||
+		strings.HasPrefix(field, "[") || filepath.Ext(value.Source.Name) != ".cue" {
+		return ""
+	}
+	return fmt.Sprintf(", or make one a default: %s: *%s | %s", field, text, kind)
+}
+
+// kindOfLiteral returns the CUE type of a scalar literal, "" for any other text.
+func kindOfLiteral(text string) string {
+	switch {
+	case text == "true", text == "false":
+		return "bool"
+	case strings.HasPrefix(text, `"`):
+		return "string"
+	case wholeNumber.MatchString(text):
+		return "int"
+	}
+	return ""
+}
+
+// wholeNumber matches a literal of CUE.
+var wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
 
 // maskValue returns the printed value of a field with its secrets masked. The end of the
 // field's path can announce a secret.
@@ -319,12 +355,15 @@ func (g *grammar) refusesValue(schema cue.Value, text string) bool {
 	return v.Err() == nil && v.IsConcrete() && schema.Unify(v).Validate(cue.Concrete(true), cue.Final()) != nil
 }
 
-// conflictingValues returns the values that CUE's errors about a conflict name, each
+// conflictingValues returns the values that CUE's errors about a conflict contain, each
 // once.
 func conflictingValues(errs []cueerrors.Error) []string {
 	var values []string
 	for _, e := range errs {
-		_, args := e.Msg()
+		format, args := e.Msg()
+		if strings.Contains(format, noArmFits) { // the argument is a number of errors
+			continue
+		}
 		for _, a := range args[:min(2, len(args))] {
 			if v := fmt.Sprint(a); !slices.Contains(values, v) {
 				values = append(values, v)

@@ -114,7 +114,7 @@ func (v *vocabulary) findFields(word string, path []string) fieldMatches {
 
 // fieldsNamed returns the paths of all fields that a word can mean, as people write
 // them: the fields of that name or, if there are none, the fields for which other
-// systems have that name.
+// systems have that name. A field at the top that is the plural of the word comes first.
 func (v *vocabulary) fieldsNamed(word string) []string {
 	word = foldWord(word)
 	found := v.own[word]
@@ -122,6 +122,11 @@ func (v *vocabulary) fieldsNamed(word string) []string {
 		found = v.foreign[word]
 	}
 	var out []string
+	for _, field := range v.own[word+"s"] {
+		if len(field) == 1 {
+			out = append(out, showPattern(field))
+		}
+	}
 	for _, field := range found {
 		out = append(out, showPattern(field))
 	}
@@ -158,17 +163,9 @@ func showPattern(pattern []string) string {
 func FieldsNamed(word string) ([]Member, error) {
 	definition := blueprintDefinition(newContext())
 	v := newVocabulary(definition)
-	var out []Member
-	for _, path := range v.fieldsNamed(word) {
-		elements, err := parsePath(path)
-		if err != nil {
-			return nil, err
-		}
-		constraint, presence, err := constraintAt(definition, elements)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, describeMember(path, constraint, presence))
+	out, err := describeFields(definition, v.fieldsNamed(word))
+	if err != nil {
+		return nil, err
 	}
 	if len(out) == 0 {
 		names := fieldNames(definition)
@@ -178,6 +175,27 @@ func FieldsNamed(word string) ([]Member, error) {
 			return nil, &PathError{fmt.Sprintf("a blueprint has no field %q; it has %s", word, has)}
 		}
 		return nil, &PathError{fmt.Sprintf("no field is named %q; did you mean %s?", word, near)}
+	}
+	return out, nil
+}
+
+// FieldsAt describes the fields at paths, which must exist.
+func FieldsAt(paths []string) ([]Member, error) {
+	return describeFields(blueprintDefinition(newContext()), paths)
+}
+
+func describeFields(definition cue.Value, paths []string) ([]Member, error) {
+	var out []Member
+	for _, path := range paths {
+		elements, err := parsePath(path)
+		if err != nil {
+			return nil, err
+		}
+		constraint, presence, err := constraintAt(definition, elements)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, describeMember(path, constraint, presence))
 	}
 	return out, nil
 }

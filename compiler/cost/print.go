@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
@@ -18,32 +19,66 @@ type measure struct {
 	of    func(Cost) *big.Rat
 }
 
-// measures returns the measures of a bill: money, or without prices hours.
+// measures returns the measures of a bill: money, or without prices accelerator hours if the
+// platform has accelerators, and node hours.
 func (b *Bill) measures() []measure {
 	if b.Currency != "" {
 		return []measure{{b.Currency, func(c Cost) *big.Rat { return c.Money }}}
 	}
-	return []measure{
-		{"accelerator hours", func(c Cost) *big.Rat { return c.Accelerators }},
-		{"node hours", func(c Cost) *big.Rat { return c.Nodes }},
+	nodes := measure{"node hours", func(c Cost) *big.Rat { return c.Nodes }}
+	if b.Total.Maximum.Accelerators.Sign() == 0 {
+		return []measure{nodes}
 	}
+	return []measure{{"accelerator hours", func(c Cost) *big.Rat { return c.Accelerators }}, nodes}
 }
 
-// Text writes a bill for a terminal. Amounts of a month are rounded to whole units.
-func Text(w io.Writer, b *Bill) error {
+// Text writes a bill for a terminal: the totals and the largest capacities and, with details,
+// tables of everything. Amounts of a month are rounded to whole units.
+func Text(w io.Writer, b *Bill, details bool) error {
 	var buf bytes.Buffer
-	for i, m := range b.measures() {
-		if i > 0 {
-			buf.WriteByte('\n')
+	what := ""
+	if b.Currency != "" {
+		what = b.Currency + " "
+	}
+	fmt.Fprintf(&buf, "%s in %s: %sper month of %d hours\n\n", console.Inline(b.Platform), console.Inline(b.Region),
+		what, hoursPerMonth)
+	b.printSummary(&buf)
+	if details {
+		for _, m := range b.measures() {
+			b.printCapacities(&buf, m)
+			printShares(&buf, "tier", b.Tiers, nil, m)
+			printShares(&buf, "team", b.Teams, b.Shared, m)
 		}
-		fmt.Fprintf(&buf, "%s in %s: %s per month of %d hours\n", console.Inline(b.Platform), console.Inline(b.Region),
-			m.title, hoursPerMonth)
-		b.printCapacities(&buf, m)
-		printShares(&buf, "tier", b.Tiers, nil, m)
-		printShares(&buf, "team", b.Teams, b.Shared, m)
 	}
 	_, err := w.Write(buf.Bytes())
 	return err
+}
+
+// mostCapacities is the number of capacities in the summary of a bill.
+const mostCapacities = 3
+
+// printSummary prints the totals of each measure, and below the first total the capacities with
+// the largest maximum.
+func (b *Bill) printSummary(buf *bytes.Buffer) {
+	t := console.Table{Texts: 1}
+	t.Add("", "standing", "guaranteed", "maximum")
+	add := func(name string, s Span, m measure) {
+		t.Add(name, monthText(m.of(s.Standing)), monthText(m.of(s.Guaranteed)), monthText(m.of(s.Maximum)))
+	}
+	for i, m := range b.measures() {
+		add("total "+m.title, b.Total, m)
+		if i > 0 {
+			continue
+		}
+		largest := slices.Clone(b.Capacities)
+		slices.SortStableFunc(largest, func(x, y CapacityCost) int { return m.of(y.Maximum).Cmp(m.of(x.Maximum)) })
+		for _, c := range largest[:min(mostCapacities, len(largest))] {
+			if m.of(c.Maximum).Sign() > 0 {
+				add("  "+console.Inline(c.Name), c.Span, m)
+			}
+		}
+	}
+	t.Print(buf)
 }
 
 func (b *Bill) printCapacities(buf *bytes.Buffer, m measure) {
@@ -61,6 +96,10 @@ func (b *Bill) printCapacities(buf *bytes.Buffer, m measure) {
 		add(name, machine, price, hourly, nodes, number(m.of(s.Standing)), number(m.of(s.Guaranteed)),
 			number(m.of(s.Maximum)))
 	}
+	buf.WriteByte('\n')
+	if b.Currency == "" {
+		buf.WriteString(m.title + ":\n")
+	}
 	add("capacity", "machine", "consumption", "per hour", "nodes", "standing", "guaranteed", "maximum")
 	for _, c := range b.Capacities {
 		price, hourly := c.Price, ""
@@ -77,7 +116,6 @@ func (b *Bill) printCapacities(buf *bytes.Buffer, m measure) {
 		line("total per hour", "", "", "", b.Total,
 			func(x *big.Rat) string { return words.GroupDigits(x.FloatString(2)) })
 	}
-	buf.WriteByte('\n')
 	t.Print(buf)
 }
 

@@ -1,11 +1,12 @@
 package importer
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -22,9 +23,7 @@ const (
 )
 
 // Report says what became of each object.
-type Report struct {
-	Objects []ObjectReport `json:"objects"`
-}
+type Report struct{ Objects []ObjectReport }
 
 // ObjectReport says what became of the fields of an object.
 type ObjectReport struct {
@@ -165,12 +164,19 @@ func (r Report) Count(s Status) int {
 	return n
 }
 
-// WriteJSON writes the report as JSON.
+// WriteJSON writes the report as one JSON object on one line, for programs. Readers should ignore
+// unknown keys.
 func (r Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
+	var buf bytes.Buffer
+	if err := console.EncodeJSON(&buf, struct {
+		Version int            `json:"version"`
+		Type    string         `json:"type"`
+		Objects []ObjectReport `json:"objects"`
+	}{1, "import", append([]ObjectReport{}, r.Objects...)}, ""); err != nil {
+		return err
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
 }
 
 // WriteText writes the report for people: what differs, object by object, and then the

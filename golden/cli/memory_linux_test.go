@@ -161,13 +161,13 @@ func blueprintWith(t *testing.T, source string) string {
 }
 
 // TestConfinedInterrupt checks that a command that runs in a second process ends
-// when the first process is interrupted.
+// when the first process is interrupted, and leaves no files.
 func TestConfinedInterrupt(t *testing.T) {
 	dir := blueprintWith(t,
 		"package platform\nimport \"list\"\n"+doubleLines("[1, 2, 3, 4, 5, 6, 7, 8]", "list.Concat([_s%[1]d, "+
 			"_s%[1]d])"))
-	cmd := exec.CommandContext(t.Context(), fixture.Batchwright(t), "vet", "--max-time", "10m", "small.cue",
-		"growing.cue")
+	cmd := exec.CommandContext(t.Context(), fixture.Batchwright(t), "compile", "--max-time", "10m", "-o", "deploy",
+		"small.cue", "growing.cue")
 	cmd.Dir = dir
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -179,8 +179,11 @@ func TestConfinedInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the exit code shows the error
-	if code := cmd.ProcessState.ExitCode(); code != 3 || errs.String() != "batchwright: interrupted\n" {
+	if code := cmd.ProcessState.ExitCode(); code != 143 || errs.String() != "batchwright: interrupted\n" {
 		t.Errorf("exit code %d, standard error %q", code, errs.String())
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
+		t.Errorf("beside the blueprint's two files: %v, %v", files, err)
 	}
 }
 

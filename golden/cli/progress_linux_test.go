@@ -103,6 +103,9 @@ func TestProgress(t *testing.T) {
 				if want := showScreen("batchwright: interrupted\n", int(tt.columns)); got != want {
 					t.Errorf("the terminal shows %q, want %q", got, want)
 				}
+				if code := cmd.ProcessState.ExitCode(); code != 130 {
+					t.Errorf("exit code %d, want 130", code)
+				}
 				return
 			}
 			want := pipeOutput(t, tt.source, args)

@@ -40,7 +40,8 @@ var rooms = map[string][]string{
 	"compiler/gke":     {},
 	"compiler/exports": {"compiler/diag", "compiler/kinds", "compiler/words"},
 	"compiler/importer": {
-		"compiler/catalog", "compiler/diag", "compiler/exports", "compiler/gke", "compiler/kinds", "compiler/words",
+		"compiler/catalog", "compiler/console", "compiler/diag", "compiler/exports", "compiler/gke", "compiler/kinds",
+		"compiler/words",
 	},
 	"compiler/lower": {
 		"schema", "compiler/catalog", "compiler/ir", "compiler/kinds", "compiler/manifest", "compiler/trace",

@@ -128,6 +128,10 @@ func (l *Loader) compileErrors(err error) bool {
 			name, _ := args[0].(string)
 			f.Span.End = f.Span.Start + len(name)
 			f.Help = l.adviseUndefined(name, pos.Filename(), written, fields)
+		case strings.HasPrefix(format, "preference mark not allowed"):
+			kind = cutAttr
+			f.Message = "* marks a default among alternatives, and there is only one value"
+			f.Help = "write the alternatives too, such as *8 | int or *\"a\" | string"
 		case strings.HasPrefix(format, "imported and not used"):
 			kind = cutImport
 			quiet = echoes // its use may have been cut out
