@@ -108,6 +108,13 @@ func (f *folder) workloads(team string) []string {
 func (f *folder) runsAlone(team, name string) {
 	f.Helper()
 	f.submit(team, name)
+	f.allRun(team, name)
+}
+
+// allRun waits until all pods of the jobs of a team run, and deletes them. name is what was
+// submitted.
+func (f *folder) allRun(team, name string) {
+	f.Helper()
 	f.eventually(func() string {
 		objects := f.get("workloads,jobs,pods", "--namespace="+team)
 		want, running, state := 0, 0, ""

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -185,25 +186,29 @@ func (f *folder) autoPools(jobs int) []pool {
 	var pools []pool
 	for _, team := range f.teams() {
 		for i := range jobs {
-			group := fmt.Sprintf("%s-%d-compact", team, i+1)
-			pools = append(pools, pool{
-				name: "auto-" + group, nodes: 2, machine: "a2-highgpu-1g", accelerator: 1,
-				labels: map[string]string{
-					"cloud.google.com/gke-nodepool":        "auto",
-					"cloud.google.com/gke-accelerator":     "nvidia-tesla-a100",
-					"cloud.google.com/gke-spot":            "true",
-					"cloud.google.com/machine-family":      "a2",
-					"cloud.google.com/gke-placement-group": group,
-				},
-				taints: []taint{
-					{"nvidia.com/gpu", "present", "NoSchedule"},
-					{"cloud.google.com/gke-spot", "true", "NoSchedule"},
-					{"cloud.google.com/gke-placement-group", group, "NoSchedule"},
-				},
-			})
+			pools = append(pools, autoPool(fmt.Sprintf("%s-%d-compact", team, i+1)))
 		}
 	}
 	return pools
+}
+
+// autoPool returns the two nodes that GKE creates for a placement group.
+func autoPool(group string) pool {
+	return pool{
+		name: "auto-" + group, nodes: 2, machine: "a2-highgpu-1g", accelerator: 1,
+		labels: map[string]string{
+			"cloud.google.com/gke-nodepool":        "auto",
+			"cloud.google.com/gke-accelerator":     "nvidia-tesla-a100",
+			"cloud.google.com/gke-spot":            "true",
+			"cloud.google.com/machine-family":      "a2",
+			"cloud.google.com/gke-placement-group": group,
+		},
+		taints: []taint{
+			{"nvidia.com/gpu", "present", "NoSchedule"},
+			{"cloud.google.com/gke-spot", "true", "NoSchedule"},
+			{"cloud.google.com/gke-placement-group", group, "NoSchedule"},
+		},
+	}
 }
 
 // submitAll submits all teams' workloads of the given names at once.
@@ -240,6 +245,7 @@ func batchPlatform(f *folder) {
 	f.part("unblocked", (*folder).unblocked)
 	f.part("uncounted", (*folder).uncounted)
 	f.part("honest jobs", (*folder).honest)
+	f.part("examples", (*folder).examples)
 	f.part("gcluster job submit", (*folder).gclusterSubmits)
 	f.part("waits", (*folder).waits)
 	f.part("outage", (*folder).outage)
@@ -256,6 +262,32 @@ func (f *folder) borrowing() {
 	}
 	f.queues("-team-a-hp", count{1, 3})
 	f.lent()
+}
+
+// example is a manifest in USING.md.
+var example = regexp.MustCompile("(?ms)^```yaml\n(apiVersion: .*?)^```$")
+
+// examples submits each complete job of USING.md as a member of its team. All its pods must run.
+func (f *folder) examples() {
+	f.Helper()
+	text, err := os.ReadFile(filepath.Join(f.dir, "USING.md"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	all := example.FindAllSubmatch(text, -1)
+	if len(all) < 3 {
+		f.Errorf("USING.md has %d examples, want one for each tier", len(all))
+	}
+	f.add(autoPool("my-job"))
+	for i, m := range all {
+		const team = "team-a"
+		file := filepath.Join(f.TempDir(), "my-job.yaml")
+		if err := os.WriteFile(file, m[1], 0o600); err != nil {
+			f.Fatal(err)
+		}
+		f.kubectl(append([]string{"apply", "--server-side", "-n", team, "-f", file}, f.member(team)...)...)
+		f.allRun(team, fmt.Sprintf("example %d of USING.md", i+1))
+	}
 }
 
 // part runs a part of a scenario, unless -test.run leaves it out. If it fails, the parts after
