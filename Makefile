@@ -93,7 +93,7 @@ format:
 check: format
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
-	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
+	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./docs/... ./emit/... ./golden/... ./schema/...
 	for module in conformance rehearse release; do \
 		(cd $$module && $(CURDIR)/bin/revive -config $(CURDIR)/conformance/lint/revive.toml -set_exit_status ./...) || exit 1; \
 	done

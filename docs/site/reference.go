@@ -243,9 +243,11 @@ func helpText(text string) string {
 	return out.String()
 }
 
+var escapes = strings.NewReplacer("<", "&lt;", "*", `\*`, "_", `\_`, "{{", "{&#8203;{", "[", `\[`, "`", "\\`")
+
 // escape keeps Markdown and HTML from reading a text as anything else.
 func escape(text string) string {
-	return strings.NewReplacer("<", "&lt;", "*", `\*`, "_", `\_`, "{{", "{&#8203;{", "[", `\[`, "`", "\\`").Replace(text)
+	return escapes.Replace(text)
 }
 
 // cell returns a text for a cell of a table.

@@ -231,7 +231,8 @@ func TestSectionsInOrder(t *testing.T) {
 			"Remove a team, a tier or a capacity", "Destroy the platform", "What is in it",
 		},
 		usingPage: {
-			"Get access", "Your team", "Submit a job", "Choose settings for a job", "Submit to several nodes or another tier",
+			"Get access", "Your team", "Submit a job", "Choose settings for a job",
+			"Submit to several nodes or another tier",
 			"Submit a prepared workload", "An image of your own",
 			"See what it did", "Why a job waits", "What each tier promises", "Read logs afterwards", "What is refused",
 		},
@@ -1065,7 +1066,8 @@ func kaiPlatform(n int) *ir.Platform {
 func TestKAI(t *testing.T) {
 	headings := func(page string) []string {
 		return slices.DeleteFunc(sectionsOf(page), func(h string) bool {
-			return strings.HasPrefix(h, "Remove") || h == "Submit to several nodes or another tier" || h == "Submit a prepared workload"
+			return strings.HasPrefix(h, "Remove") || h == "Submit to several nodes or another tier" ||
+				h == "Submit a prepared workload"
 		})
 	}
 	for _, n := range []int{2, fewTeams + 1} {

@@ -144,8 +144,10 @@ func (j *exampleJob) Lines() ([]page.Command, error) {
 			name = "slice"
 			template = object{
 				// JobSet: api/jobset/v1alpha2
-				"metadata": object{"annotations": object{"alpha.jobset.sigs.k8s.io/exclusive-topology": ir.LabelNodePool}},
-				"spec":     jobSpec(pod, j.Capacity.Machine.Slice.Hosts),
+				"metadata": object{
+					"annotations": object{"alpha.jobset.sigs.k8s.io/exclusive-topology": ir.LabelNodePool},
+				},
+				"spec": jobSpec(pod, j.Capacity.Machine.Slice.Hosts),
 			}
 		}
 		job["apiVersion"], job["kind"] = "jobset.x-k8s.io/v1alpha2", "JobSet"
@@ -184,7 +186,8 @@ func (j *exampleJob) pod() object {
 	}
 	if j.Pods > 1 {
 		container["env"] = []any{object{"name": "MASTER_ADDR", "value": exampleName + "-worker-0-0." + exampleName}}
-		container["command"] = []string{"sh", "-c", `echo "pod $JOB_COMPLETION_INDEX meets the others at $MASTER_ADDR"; sleep 60`}
+		const greet = `echo "pod $JOB_COMPLETION_INDEX meets the others at $MASTER_ADDR"; sleep 60`
+		container["command"] = []string{"sh", "-c", greet}
 	}
 	spec := object{
 		"restartPolicy": "Never", "serviceAccountName": j.Team.KubeAccount, "containers": []any{container},

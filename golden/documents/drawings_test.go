@@ -60,7 +60,8 @@ func drawBlueprint() *picture {
 
 // drawLife shows the states of a job.
 func drawLife() *picture {
-	p := &picture{width: 720, height: 236, title: "The states of a job: waits, admitted, runs, ends; evicted jobs wait again"}
+	p := &picture{width: 720, height: 236}
+	p.title = "The states of a job: waits, admitted, runs, ends; evicted jobs wait again"
 	const width, height, gap, top = 122, 74, 20, 92
 	x := 15
 	for i, state := range []struct {
@@ -91,7 +92,8 @@ func drawLife() *picture {
 
 // drawReclaim shows the rehearsal "reclaim" in docs/concepts.md over time.
 func drawReclaim() *picture {
-	p := &picture{width: 720, height: 316, title: "vision borrows 4 GPUs from speech for two hours, and gives them back"}
+	p := &picture{width: 720, height: 316}
+	p.title = "vision borrows 4 GPUs from speech for two hours, and gives them back"
 	const left, hour, top, lane = 130, 71, 58, 40
 	p.write("title outside", 16, 30, "16 GPUs, 8 guaranteed to each team; each job uses 4")
 	at := func(hours int) int { return left + hours*hour }
