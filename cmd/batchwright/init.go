@@ -90,6 +90,7 @@ type initiation struct {
 	checksums           string // file
 	preCommit           bool
 	ci                  *choice
+	platforms           []string // the arguments of compile for each
 }
 
 func (c Command) initCommand() *cobra.Command {
@@ -112,6 +113,10 @@ batchwright. The workflow and .pre-commit-config.yaml also specify the version:
 update it in both. With --ci and --pre-commit, init writes these files too, if none of
 them exists.
 
+With --platform, init writes the hooks and the workflow for a repository whose
+blueprints are in other directories, or in YAML: one line for each platform.
+Run it in the root of the repository. Each platform must compile.
+
 With --region, init writes the region into the blueprint, and zones in it that
 offer all the example's machines. --zone chooses the zones. If a region or zone
 is not known to offer a machine, init lists those that do.
@@ -129,6 +134,7 @@ lists it, writes nothing and exits with 1. Only README.md and
   batchwright init --from tpu-training --ci gitlab .
   batchwright init               # after another version was installed
   batchwright init --pre-commit  # add its configuration
+  batchwright init --platform "-o deploy/dev base dev" --platform "-o deploy/prod base prod"
   batchwright init --ci github --checksums checksums.txt`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: o.run,
@@ -147,6 +153,8 @@ lists it, writes nothing and exits with 1. Only README.md and
 		ciGitHub, ciGitLab, ciCloudBuild)
 	flags.StringVar(&o.checksums, "checksums", "",
 		"`file` with the checksums of this release, for the workflow; - for standard input")
+	flags.StringArrayVar(&o.platforms, "platform", nil, "`arguments` of batchwright compile for one platform of the "+
+		"repository; repeatable")
 	o.addColor(cmd)
 	return cmd
 }
@@ -166,13 +174,16 @@ func (o *initiation) run(cmd *cobra.Command, args []string) error {
 	if err := o.checkFlags(cmd, absolute); err != nil {
 		return err
 	}
+	if len(o.platforms) > 0 {
+		return o.writeForPlatforms(cmd.Context(), dir)
+	}
 	m, err := load.FindModule(absolute)
 	if err != nil {
 		return err
 	}
 	if !m.Found && o.from == "" {
-		return usageErrorf("%s contains no blueprint; start one with --from and one of %s", dir,
-			strings.Join(exampleNames(), ", "))
+		return usageErrorf("%s contains no blueprint; start one with --from and one of %s, or use --platform for "+
+			"blueprints in YAML or in other directories", dir, strings.Join(exampleNames(), ", "))
 	}
 	if m.Language != "" && semver.Compare(m.Language, load.SchemaLanguage) < 0 {
 		return usageErrorf("the CUE module at %s has language version %s, which cannot read the schema: raise it to "+
@@ -186,7 +197,10 @@ func (o *initiation) run(cmd *cobra.Command, args []string) error {
 	if err != nil && !errors.Is(err, disk.ErrConflict) {
 		return err
 	}
-	return o.printNextSteps(dir, m.Root, report)
+	if err := o.printNextSteps(dir, m.Root, report); err != nil || len(report.Conflicts) > 0 {
+		return err
+	}
+	return o.adviseRoot(absolute)
 }
 
 func exampleNames() []string {
@@ -211,6 +225,9 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	}
 	root, below := repositoryRoot(dir)
 	below = below && root != dir
+	if err := o.checkPlatforms(given("from"), root, below); err != nil {
+		return err
+	}
 	switch {
 	case o.from == "" && slices.ContainsFunc([]string{"name", "project", "region", "zone"}, given):
 		return usageErrorf("--name, --project, --region and --zone need --from: without it, the blueprint sets them")
@@ -219,7 +236,7 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	case below && (o.preCommit || o.ci.value != ciNone):
 		return usageErrorf("--pre-commit and --ci work only in the root of the repository, %s", root)
 	}
-	if o.from != "" && !below {
+	if o.from != "" && !below || len(o.platforms) > 0 {
 		o.preCommit = o.preCommit || !given("pre-commit")
 		if !given("ci") {
 			o.ci.value = ciGitHub
@@ -373,7 +390,9 @@ func (o *initiation) printNextSteps(dir, root string, r disk.Report) error {
 		return err
 	}
 	next := "batchwright compile"
-	if o.from == "" {
+	if len(o.platforms) > 0 {
+		next += " " + o.platforms[0]
+	} else if o.from == "" {
 		next = "batchwright vet"
 	}
 	if dir != "." {
