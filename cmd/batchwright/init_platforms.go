@@ -39,9 +39,18 @@ func parsePlatform(arguments string) (platform, error) {
 		case plainArgument.MatchString(argument):
 			p.paths = append(p.paths, argument)
 		default:
-			return p, usageErrorf("--platform %q: %q is not allowed; want the arguments of batchwright compile, such "+
-				"as \"-o deploy/dev base dev\", with letters, digits, and . _ / + = -", arguments, argument)
+			return p, usageErrorf("--platform %q: %q is not allowed; want -o FOLDER and PATHs, such as \"-o "+
+				"deploy/dev base dev\", with letters, digits, and . _ / + = -", arguments, argument)
 		}
+	}
+	for _, inside := range append([]string{cmp.Or(p.folder, "folder")}, p.paths...) {
+		if !filepath.IsLocal(inside) {
+			return p, usageErrorf("--platform %q: %s is outside of the repository", arguments, inside)
+		}
+	}
+	if p.folder == "." {
+		return p, usageErrorf("--platform %q: the folder would be the repository itself; choose a directory in it",
+			arguments)
 	}
 	if len(p.paths) == 0 {
 		return p, usageErrorf("--platform %q: the PATHs of the blueprint are missing", arguments)

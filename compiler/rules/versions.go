@@ -112,7 +112,7 @@ func untested(r *report) {
 		if tested == "" || !catalog.OlderRelease(tested, x.version) {
 			continue
 		}
-		cure := fmt.Sprintf("compare its release notes with those of %s, and try it in a cluster without users", tested)
+		cure := fmt.Sprintf("read the release notes since %s, and try it in a test cluster", tested)
 		if mended := catalog.Mended(x.software, tested, x.version); len(mended) > 0 {
 			cure += "; it fixes " + strings.Join(mended, ", ")
 		}

@@ -111,8 +111,8 @@ func (f *folder) runsAlone(team, name string) {
 	f.allRun(team, name)
 }
 
-// allRun waits until all pods of the jobs of a team run, and deletes them. name is what was
-// submitted.
+// allRun waits until all pods in a team's namespace run, and deletes its jobs. The message of a
+// failure contains name.
 func (f *folder) allRun(team, name string) {
 	f.Helper()
 	f.eventually(func() string {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// source is where the site finds a file of the repository that is no page.
+// source is the address of the repository's files. Links to files without a page lead there.
 const source = "https://github.com/batchwright/batchwright/blob/main/"
 
 // topPages are the pages of the repository outside docs/.
